@@ -1,0 +1,193 @@
+"""Diagnostics: what the library says when an input is wrong.
+
+A pass or a reader collects :class:`Diagnostic` values in a :class:`Diagnostics` collector and calls
+:meth:`Diagnostics.raise_if_errors` once, at its end; the library raises one :class:`LinkError` that carries all of
+them, never prints and never exits.  The tools render them as text (source line and caret) or as JSON.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from pipelink.support.catalog import CATALOG
+
+Severity = Literal["error", "warning", "remark"]
+MAX_NOTES = 3  # notes shown per diagnostic in text; the rest are counted
+
+
+@dataclass(frozen=True)
+class Location:
+    """A place in a file.  ``line`` and ``column`` count from 1; 0 means unknown.  ``text`` overrides the file's
+    own line (for inputs that are not files, such as a pipeline string)."""
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    text: str | None = None
+
+    def __str__(self) -> str:
+        parts = [self.file or "<unknown>"]
+        if self.line:
+            parts.append(str(self.line))
+            if self.column:
+                parts.append(str(self.column))
+        return ":".join(parts)
+
+
+UNKNOWN = Location()
+
+
+@dataclass(frozen=True)
+class Note:
+    """A further place or fact that belongs to a diagnostic."""
+
+    message: str
+    location: Location = UNKNOWN
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message: ``id`` is a key of :data:`pipelink.support.catalog.CATALOG`; ``message`` is lower case, without
+    a full stop, and names component, resource, expected and actual."""
+
+    severity: Severity
+    id: str
+    message: str
+    location: Location = UNKNOWN
+    notes: tuple[Note, ...] = ()
+    hint: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.id not in CATALOG:
+            raise ValueError(f"diagnostic id {self.id!r} is not in the catalog")
+
+    def to_json(self) -> dict[str, object]:
+        """The diagnostic as plain data, the element of ``--diagnostics=json``."""
+
+        def place(location: Location) -> dict[str, object] | None:
+            if not location.file and not location.line:
+                return None
+            return {"file": location.file, "line": location.line, "column": location.column}
+
+        return {
+            "severity": self.severity,
+            "id": self.id,
+            "message": self.message,
+            "location": place(self.location),
+            "notes": [{"message": n.message, "location": place(n.location)} for n in self.notes],
+            "hint": self.hint,
+        }
+
+
+class LinkError(Exception):
+    """Raised by the library with every diagnostic of the failing step."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+        super().__init__("\n".join(f"{d.severity}: {d.message} [{d.id}]" for d in self.diagnostics))
+
+
+def error(
+    id: str,  # noqa: A002
+    message: str,
+    location: Location = UNKNOWN,
+    *,
+    notes: Sequence[Note] = (),
+    hint: str | None = None,
+) -> LinkError:
+    """A :class:`LinkError` of one error, to ``raise`` where nothing more can be collected."""
+    return LinkError([Diagnostic("error", id, message, location, tuple(notes), hint)])
+
+
+@dataclass
+class Diagnostics:
+    """Collects diagnostics of one step."""
+
+    items: list[Diagnostic] = field(default_factory=list)
+
+    def error(
+        self,
+        id: str,  # noqa: A002
+        message: str,
+        location: Location = UNKNOWN,
+        *,
+        notes: Sequence[Note] = (),
+        hint: str | None = None,
+    ) -> None:
+        self.items.append(Diagnostic("error", id, message, location, tuple(notes), hint))
+
+    def warning(
+        self,
+        id: str,  # noqa: A002
+        message: str,
+        location: Location = UNKNOWN,
+        *,
+        notes: Sequence[Note] = (),
+        hint: str | None = None,
+    ) -> None:
+        self.items.append(Diagnostic("warning", id, message, location, tuple(notes), hint))
+
+    def remark(
+        self, id: str, message: str, location: Location = UNKNOWN, *, notes: Sequence[Note] = ()  # noqa: A002
+    ) -> None:
+        self.items.append(Diagnostic("remark", id, message, location, tuple(notes)))
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        return [d for d in self.items if d.severity == "error"]
+
+    def raise_if_errors(self) -> None:
+        """Raise one :class:`LinkError` with everything collected if any of it is an error."""
+        if self.errors:
+            raise LinkError(self.items)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """A hint such as ``did you mean 'tma_loader'?``, or None."""
+    match = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"did you mean '{match[0]}'?" if match else None
+
+
+def _source_line(location: Location) -> str | None:
+    if location.text is not None:
+        return location.text
+    if not location.file or not location.line:
+        return None
+    try:
+        with Path(location.file).open(encoding="utf-8", errors="replace") as handle:
+            for number, line in enumerate(handle, 1):
+                if number == location.line:
+                    return line.rstrip("\n")[:400]
+    except (OSError, ValueError):
+        return None
+    return None
+
+
+def render_text(diagnostic: Diagnostic) -> str:
+    """The diagnostic as people read it: ``file:line:col: error: message [id]``, source line, caret, notes, hint."""
+    lines = [f"{diagnostic.location}: {diagnostic.severity}: {diagnostic.message} [{diagnostic.id}]"]
+    if not diagnostic.location.file and not diagnostic.location.line:
+        lines = [f"{diagnostic.severity}: {diagnostic.message} [{diagnostic.id}]"]
+    source = _source_line(diagnostic.location)
+    if source is not None and source.isprintable() or source is not None and "\t" in source:
+        lines.append(f"  {source}")
+        if diagnostic.location.column:
+            lines.append("  " + " " * (diagnostic.location.column - 1) + "^")
+    for note in diagnostic.notes[:MAX_NOTES]:
+        prefix = f"{note.location}: " if note.location.file or note.location.line else ""
+        lines.append(f"{prefix}note: {note.message}")
+    if len(diagnostic.notes) > MAX_NOTES:
+        lines.append(f"note: {len(diagnostic.notes) - MAX_NOTES} more")
+    if diagnostic.hint:
+        lines.append(f"hint: {diagnostic.hint}")
+    return "\n".join(lines)
+
+
+def render_json(diagnostics: Iterable[Diagnostic]) -> str:
+    """All diagnostics as one JSON array, for ``--diagnostics=json``."""
+    return json.dumps([d.to_json() for d in diagnostics], indent=1)

@@ -1,0 +1,122 @@
+"""Launch-contract expressions: integers over named dimensions, such as ``min(m_tiles * n_tiles, sms * occupancy)``.
+
+Text in, integer out.  The grammar is Python's expression grammar restricted to integer literals, names,
+``+ - * // / %`` (both divisions are floor divisions), and the calls ``ceildiv(a, b)``, ``min``, ``max`` and
+``stride(tensor, dim)`` (stride in elements).  Nothing is ever evaluated by Python itself: the tree is walked.
+Imported by the runtime, so it depends on the standard library and ``support.diagnostics`` only.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from pipelink.support.diagnostics import Location, error, nearest
+
+FUNCTIONS = ("ceildiv", "min", "max", "stride")
+_MAX_LENGTH = 500  # characters; also bounds the tree's depth
+_MAX_DEPTH = 60
+
+
+def _ceildiv(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> ast.expr:
+    """Parse and validate.  Raises LinkError ``bad-expression``."""
+    where = Location(text=text)
+    if len(text) > _MAX_LENGTH:
+        raise error("bad-expression", f"expression is longer than {_MAX_LENGTH} characters", where)
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
+        raise error("bad-expression", f"cannot parse expression '{text}'", where) from problem
+    _validate(tree, text, 0)
+    return tree
+
+
+def _validate(node: ast.expr, text: str, depth: int) -> None:
+    if depth > _MAX_DEPTH:
+        raise error("bad-expression", f"expression is nested deeper than {_MAX_DEPTH}", Location(text=text))
+    match node:
+        case ast.Constant(value=bool()):
+            pass
+        case ast.Constant(value=int()) | ast.Name():
+            return
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() | ast.Div() | ast.Mod(), right=right):
+            _validate(left, text, depth + 1)
+            _validate(right, text, depth + 1)
+            return
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            _validate(operand, text, depth + 1)
+            return
+        case ast.Call(func=ast.Name(id="stride"), args=[ast.Name(), ast.Constant(value=int())], keywords=[]):
+            return
+        case ast.Call(func=ast.Name(id="ceildiv"), args=[a, b], keywords=[]):
+            _validate(a, text, depth + 1)
+            _validate(b, text, depth + 1)
+            return
+        case ast.Call(func=ast.Name(id="min" | "max"), args=[_, *_] as args, keywords=[]):
+            for argument in args:
+                _validate(argument, text, depth + 1)
+            return
+        case ast.Call(func=ast.Name(id=name)) if name not in FUNCTIONS:
+            raise error("bad-expression", f"unknown function '{name}' in '{text}'", Location(text=text), hint=nearest(name, FUNCTIONS))
+        case _:
+            pass
+    raise error("bad-expression", f"'{ast.unparse(node)}' is not allowed in expression '{text}'", Location(text=text))
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The free names of an expression, in order of appearance, ``stride``'s tensor included."""
+    found: dict[str, None] = {}
+    for node in ast.walk(parse(text)):
+        if isinstance(node, ast.Name) and node.id not in FUNCTIONS:
+            found[node.id] = None
+    return tuple(found)
+
+
+def evaluate(text: str, values: Mapping[str, int], stride: Callable[[str, int], int] | None = None) -> int:
+    """The value of ``text``.  ``values`` gives the names; ``stride(tensor, dim)`` gives strides in elements.
+
+    Raises LinkError ``bad-expression`` for an unknown name or a division by zero.
+    """
+
+    def walk(node: ast.expr) -> int:
+        match node:
+            case ast.Constant(value=int() as value):
+                return value
+            case ast.Name(id=name):
+                if name not in values:
+                    raise error("bad-expression", f"unknown name '{name}' in '{text}'", Location(text=text), hint=nearest(name, values))
+                return values[name]
+            case ast.UnaryOp(operand=operand):
+                return -walk(operand)
+            case ast.BinOp(left=left, op=op, right=right):
+                a, b = walk(left), walk(right)
+                if isinstance(op, ast.Add):
+                    return a + b
+                if isinstance(op, ast.Sub):
+                    return a - b
+                if isinstance(op, ast.Mult):
+                    return a * b
+                if b == 0:
+                    raise error("bad-expression", f"division by zero in '{text}'", Location(text=text))
+                return a % b if isinstance(op, ast.Mod) else a // b
+            case ast.Call(func=ast.Name(id="stride"), args=[ast.Name(id=tensor), ast.Constant(value=int() as dim)]):
+                if stride is None:
+                    raise error("bad-expression", f"stride() is not available in '{text}'", Location(text=text))
+                return stride(tensor, dim)
+            case ast.Call(func=ast.Name(id=name), args=args):
+                numbers = [walk(a) for a in args]
+                if name == "ceildiv":
+                    if numbers[1] == 0:
+                        raise error("bad-expression", f"division by zero in '{text}'", Location(text=text))
+                    return _ceildiv(*numbers)
+                return min(numbers) if name == "min" else max(numbers)
+            case _:
+                raise AssertionError(node)
+
+    return walk(parse(text))
