@@ -1,0 +1,118 @@
+"""Hardware facts per GPU architecture, and which LTO-IR images link into which target.
+
+A :class:`Target` is data only: passes read fields and never compare architecture names.  Figures are CUDA's own
+architecture traits (CUDA C++ Programming Guide, compute capabilities table) and the PTX ISA's limits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pipelink.support.diagnostics import UNKNOWN, Location, error, nearest
+
+WARP_THREADS = 32
+WARPGROUP_WARPS = 4
+MAX_CTA_THREADS = 1024
+MAX_CTA_WARPS = MAX_CTA_THREADS // WARP_THREADS
+MAX_THREAD_REGISTERS = 255
+NAMED_BARRIERS = 16  # id 0 is __syncthreads and belongs to the entry
+SMEM_BASE = 1024  # bytes at address 0 that the driver reserves in every CTA
+MBARRIER_BYTES = 8
+MBARRIER_MAX_ARRIVALS = (1 << 20) - 1  # PTX ISA, mbarrier contents
+PARAMETER_BYTES = 32764  # kernel parameter space from sm_70, CUDA 12.1
+SETMAXNREG_STEP = 8  # PTX ISA, setmaxnreg: an immediate, 24 to 256, a multiple of 8
+SETMAXNREG_MIN = 24
+SETMAXNREG_MAX = 248  # the largest multiple of 8 that a thread's 255 registers can use
+SMEM_GRANULE = 128  # bytes in which an SM hands out shared memory
+
+
+@dataclass(frozen=True)
+class Target:
+    """Facts of one architecture; sizes in bytes, register counts in 32-bit registers."""
+
+    name: str
+    smem_per_sm: int
+    smem_per_cta: int  # opt-in limit, which excludes the reserved SMEM_BASE bytes
+    warps_per_sm: int
+    ctas_per_sm: int
+    registers_per_sm: int = 65536
+    setmaxnreg: bool = False
+    wgmma: bool = False
+    tma: bool = False
+    clusters: bool = False
+    tmem_columns: int = 0
+
+    @property
+    def capability(self) -> tuple[int, str]:
+        """(compute capability as one number, feature suffix): ``(90, "a")``."""
+        return parse_arch(self.name) or (0, "")
+
+    def accepts(self, image_arch: str) -> bool:
+        """Whether LTO-IR made for ``image_arch`` links into this target: the very same architecture, a plain one
+        that is not newer, or (suffix ``f``) an older member of the same family."""
+        if image_arch == self.name:
+            return True
+        image = parse_arch(image_arch)
+        if image is None:
+            return False
+        number, suffix = image
+        own = self.capability[0]
+        if suffix == "":
+            return number <= own
+        return suffix == "f" and number <= own and number // 10 == own // 10
+
+    def choose(self, image_archs: Iterable[str]) -> str | None:
+        """The image to link: an exact match, else the newest acceptable architecture; None if there is none."""
+        accepted = [arch for arch in image_archs if self.accepts(arch)]
+        if self.name in accepted:
+            return self.name
+        return max(accepted, key=lambda arch: parse_arch(arch) or (0, ""), default=None)
+
+    def smem_for(self, min_ctas: int) -> int:
+        """Bytes each of ``min_ctas`` CTAs of one SM may ask for."""
+        share = self.smem_per_sm // min_ctas // SMEM_GRANULE * SMEM_GRANULE - SMEM_BASE
+        return max(0, min(self.smem_per_cta, share))
+
+    def entry_registers(self, warps: int, min_ctas: int = 1) -> int:
+        """Registers a thread holds at entry when ``warps`` warps are launched and ``min_ctas`` CTAs must fit."""
+        share = self.registers_per_sm // (min_ctas * warps * WARP_THREADS)
+        return min(MAX_THREAD_REGISTERS, share // SETMAXNREG_STEP * SETMAXNREG_STEP)
+
+
+_KIB = 1024
+_HOPPER = {"smem_per_sm": 228 * _KIB, "smem_per_cta": 232448, "warps_per_sm": 64, "ctas_per_sm": 32}
+_SMALL = {"smem_per_sm": 100 * _KIB, "smem_per_cta": 101376, "warps_per_sm": 48, "ctas_per_sm": 24}
+
+TARGETS: dict[str, Target] = {
+    t.name: t
+    for t in (
+        Target("sm_80", smem_per_sm=164 * _KIB, smem_per_cta=166912, warps_per_sm=64, ctas_per_sm=32),
+        Target("sm_89", **_SMALL),
+        Target("sm_90", **_HOPPER, tma=True, clusters=True),
+        Target("sm_90a", **_HOPPER, setmaxnreg=True, wgmma=True, tma=True, clusters=True),
+        Target("sm_100a", **_HOPPER, setmaxnreg=True, tma=True, clusters=True, tmem_columns=512),
+        Target("sm_103a", **_HOPPER, setmaxnreg=True, tma=True, clusters=True, tmem_columns=512),
+        Target("sm_120a", **_SMALL, setmaxnreg=True, tma=True, clusters=True),
+    )
+}
+
+
+def parse_arch(name: str) -> tuple[int, str] | None:
+    """``sm_90a`` or ``compute_90a`` as ``(90, "a")``; None if it is neither."""
+    match = re.fullmatch(r"(?:sm|compute|lto)_(\d{2,3})([af]?)", name)
+    return (int(match[1]), match[2]) if match else None
+
+
+def target(name: str, location: Location = UNKNOWN) -> Target:
+    """The facts of architecture ``name``.  Raises LinkError ``unknown-target``."""
+    found = TARGETS.get(name)
+    if found is None:
+        raise error(
+            "unknown-target",
+            f"unknown target '{name}'; known targets are {', '.join(TARGETS)}",
+            location,
+            hint=nearest(name, TARGETS),
+        )
+    return found

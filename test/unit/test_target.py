@@ -1,0 +1,58 @@
+"""Target facts: which images link where, and the figures that placement computes from."""
+
+import pytest
+
+from pipelink.support.diagnostics import LinkError
+from pipelink.target import TARGETS, target
+
+
+@pytest.mark.parametrize(
+    ("name", "image", "accepted"),
+    [
+        ("sm_90a", "sm_90a", True),
+        ("sm_90a", "sm_80", True),
+        ("sm_90a", "sm_90", True),
+        ("sm_90a", "sm_100", False),
+        ("sm_90a", "sm_100a", False),
+        ("sm_100a", "sm_90a", False),
+        ("sm_100a", "sm_90", True),
+        ("sm_103a", "sm_100a", False),
+        ("sm_103a", "sm_100f", True),
+        ("sm_100a", "sm_103f", False),
+        ("sm_120a", "sm_100f", False),
+        ("sm_90", "sm_90a", False),
+        ("sm_90a", "compute_80", True),
+        ("sm_90a", "gfx942", False),
+    ],
+)
+def test_accepts(name: str, image: str, accepted: bool) -> None:
+    assert target(name).accepts(image) is accepted
+
+
+def test_choose_prefers_the_exact_image_then_the_newest_plain_one() -> None:
+    assert target("sm_90a").choose(["sm_80", "sm_90", "sm_90a"]) == "sm_90a"
+    assert target("sm_90a").choose(["sm_80", "sm_89", "sm_100a"]) == "sm_89"
+    assert target("sm_90a").choose(["sm_100a"]) is None
+
+
+@pytest.mark.parametrize(("warpgroups", "registers"), [(1, 255), (2, 255), (3, 168), (4, 128), (5, 96)])
+def test_entry_registers(warpgroups: int, registers: int) -> None:
+    assert target("sm_90a").entry_registers(4 * warpgroups) == registers
+
+
+def test_shared_memory_of_several_ctas() -> None:
+    assert target("sm_90a").smem_for(1) == 232448
+    assert target("sm_90a").smem_for(2) == 228 * 1024 // 2 - 1024
+    assert target("sm_80").smem_for(1) == 166912
+
+
+def test_unknown_target_suggests_the_nearest() -> None:
+    with pytest.raises(LinkError) as caught:
+        target("sm_9Oa")
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.id == "unknown-target"
+    assert diagnostic.hint == "did you mean 'sm_90a'?"
+
+
+def test_every_target_names_itself() -> None:
+    assert all(target(name).name == name for name in TARGETS)
