@@ -93,7 +93,7 @@ class LinkError(Exception):
 
 
 def error(
-    id: str,  # noqa: A002
+    id: str,
     message: str,
     location: Location = UNKNOWN,
     *,
@@ -112,7 +112,7 @@ class Diagnostics:
 
     def error(
         self,
-        id: str,  # noqa: A002
+        id: str,
         message: str,
         location: Location = UNKNOWN,
         *,
@@ -123,7 +123,7 @@ class Diagnostics:
 
     def warning(
         self,
-        id: str,  # noqa: A002
+        id: str,
         message: str,
         location: Location = UNKNOWN,
         *,
@@ -132,9 +132,7 @@ class Diagnostics:
     ) -> None:
         self.items.append(Diagnostic("warning", id, message, location, tuple(notes), hint))
 
-    def remark(
-        self, id: str, message: str, location: Location = UNKNOWN, *, notes: Sequence[Note] = ()  # noqa: A002
-    ) -> None:
+    def remark(self, id: str, message: str, location: Location = UNKNOWN, *, notes: Sequence[Note] = ()) -> None:
         self.items.append(Diagnostic("remark", id, message, location, tuple(notes)))
 
     @property
@@ -174,10 +172,11 @@ def render_text(diagnostic: Diagnostic) -> str:
     if not diagnostic.location.file and not diagnostic.location.line:
         lines = [f"{diagnostic.severity}: {diagnostic.message} [{diagnostic.id}]"]
     source = _source_line(diagnostic.location)
-    if source is not None and source.isprintable() or source is not None and "\t" in source:
+    if source is not None and source.replace("\t", "").isprintable():
         lines.append(f"  {source}")
         if diagnostic.location.column:
-            lines.append("  " + " " * (diagnostic.location.column - 1) + "^")
+            before = source[: diagnostic.location.column - 1].ljust(diagnostic.location.column - 1)
+            lines.append("  " + "".join("\t" if c == "\t" else " " for c in before) + "^")
     for note in diagnostic.notes[:MAX_NOTES]:
         prefix = f"{note.location}: " if note.location.file or note.location.line else ""
         lines.append(f"{prefix}note: {note.message}")

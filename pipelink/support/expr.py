@@ -45,7 +45,9 @@ def _validate(node: ast.expr, text: str, depth: int) -> None:
             pass
         case ast.Constant(value=int()) | ast.Name():
             return
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() | ast.Div() | ast.Mod(), right=right):
+        case ast.BinOp(
+            left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() | ast.Div() | ast.Mod(), right=right
+        ):
             _validate(left, text, depth + 1)
             _validate(right, text, depth + 1)
             return
@@ -63,7 +65,12 @@ def _validate(node: ast.expr, text: str, depth: int) -> None:
                 _validate(argument, text, depth + 1)
             return
         case ast.Call(func=ast.Name(id=name)) if name not in FUNCTIONS:
-            raise error("bad-expression", f"unknown function '{name}' in '{text}'", Location(text=text), hint=nearest(name, FUNCTIONS))
+            raise error(
+                "bad-expression",
+                f"unknown function '{name}' in '{text}'",
+                Location(text=text),
+                hint=nearest(name, FUNCTIONS),
+            )
         case _:
             pass
     raise error("bad-expression", f"'{ast.unparse(node)}' is not allowed in expression '{text}'", Location(text=text))
@@ -71,11 +78,9 @@ def _validate(node: ast.expr, text: str, depth: int) -> None:
 
 def names(text: str) -> tuple[str, ...]:
     """The free names of an expression, in order of appearance, ``stride``'s tensor included."""
-    found: dict[str, None] = {}
-    for node in ast.walk(parse(text)):
-        if isinstance(node, ast.Name) and node.id not in FUNCTIONS:
-            found[node.id] = None
-    return tuple(found)
+    found = [n for n in ast.walk(parse(text)) if isinstance(n, ast.Name) and n.id not in FUNCTIONS]
+    found.sort(key=lambda n: (n.lineno, n.col_offset))
+    return tuple(dict.fromkeys(n.id for n in found))
 
 
 def evaluate(text: str, values: Mapping[str, int], stride: Callable[[str, int], int] | None = None) -> int:
@@ -90,7 +95,12 @@ def evaluate(text: str, values: Mapping[str, int], stride: Callable[[str, int], 
                 return value
             case ast.Name(id=name):
                 if name not in values:
-                    raise error("bad-expression", f"unknown name '{name}' in '{text}'", Location(text=text), hint=nearest(name, values))
+                    raise error(
+                        "bad-expression",
+                        f"unknown name '{name}' in '{text}'",
+                        Location(text=text),
+                        hint=nearest(name, values),
+                    )
                 return values[name]
             case ast.UnaryOp(operand=operand):
                 return -walk(operand)

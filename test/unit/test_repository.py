@@ -1,0 +1,114 @@
+"""What the repository promises of itself: pinned packages, small files, entry points, and imports that stay light."""
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+SOURCES = (".py", ".cu", ".cuh", ".irdl", ".mlir", ".md", ".toml", ".json", ".yaml", ".txt", ".cmake", ".test", "")
+
+
+def tracked_files() -> list[Path]:
+    """The repository's files, new ones included, ignored ones not."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return [path for name in listing.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+FILES = tracked_files()
+TEXTS = {path: path.read_text(errors="replace") for path in FILES if path.suffix in SOURCES}
+
+
+def requirements() -> list[Requirement]:
+    extras = PROJECT["project"]["optional-dependencies"].values()
+    return [Requirement(line) for group in [PROJECT["project"]["dependencies"], *extras] for line in group]
+
+
+@pytest.mark.parametrize("requirement", requirements(), ids=lambda r: r.name)
+def test_dependency_is_pinned_and_installed_as_pinned(requirement: Requirement) -> None:
+    assert re.fullmatch(r"==[0-9.]+", str(requirement.specifier))
+    assert importlib.metadata.version(requirement.name) in requirement.specifier
+
+
+def test_the_runtime_alone_is_small() -> None:
+    assert [Requirement(line).name for line in PROJECT["project"]["dependencies"]] == ["cuda-bindings"]
+
+
+@pytest.mark.parametrize(
+    "module", [m for m in ("pipelink", "pipelink.runtime") if (ROOT / m.replace(".", "/")).is_dir()]
+)
+def test_import_brings_no_compiler(module: str) -> None:
+    code = f"import sys, {module}; print(*sorted({{m.partition('.')[0] for m in sys.modules}}))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not set(loaded) & {"mlir", "ortools", "llvmlite", "numpy", "networkx", "elftools", "pandas"}
+
+
+def test_ci_runs_make_test() -> None:
+    script = ROOT / ".ci" / "run"
+    assert script.stat().st_mode & 0o111
+    assert "\nmake test " in script.read_text()
+
+
+def test_every_make_target_is_explained() -> None:
+    text = (ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.*)$", text, re.M)
+    assert phony
+    assert set(phony[1].split()) == set(re.findall(r"^([a-z-]+):.*## ", text, re.M))
+
+
+def test_license_is_apache_with_the_llvm_exception() -> None:
+    text = (ROOT / "LICENSE").read_text()
+    assert "Apache License" in text
+    assert "LLVM Exceptions to the Apache 2.0 License" in text
+    assert PROJECT["project"]["license"] == "Apache-2.0 WITH LLVM-exception"
+
+
+def test_no_source_is_longer_than_600_lines() -> None:
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for path, text in TEXTS.items()
+        if path.suffix in (".py", ".cu", ".cuh", ".irdl") and (lines := text.count("\n")) > 600
+    }
+    assert not long
+
+
+def test_no_file_is_large() -> None:
+    assert not [str(path.relative_to(ROOT)) for path in FILES if path.stat().st_size > 1 << 20]
+
+
+def test_no_path_of_a_machine() -> None:
+    pattern = re.compile(r"(?<![\w.])/(?:home|root|work|Users)/\w")
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path, text in TEXTS.items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert not found
+
+
+def test_nothing_is_left_to_do() -> None:
+    words = re.compile("|".join(["TO" + "DO", "FIX" + "ME", "X" * 3 + r"\b"]))
+    found = [str(path.relative_to(ROOT)) for path, text in TEXTS.items() if path.suffix != ".md" and words.search(text)]
+    assert not found
+
+
+def test_every_python_file_says_what_it_is() -> None:
+    bare = [
+        str(path.relative_to(ROOT))
+        for path, text in TEXTS.items()
+        if path.suffix == ".py" and text.strip() and not re.match(r'(#!.*\n)?(#.*\n)*\s*r?"""', text)
+    ]
+    assert not bare
