@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipelink.support.diagnostics import UNKNOWN, Location, error, nearest
 
@@ -82,19 +82,24 @@ class Target:
 
 
 _KIB = 1024
-_HOPPER = {"smem_per_sm": 228 * _KIB, "smem_per_cta": 232448, "warps_per_sm": 64, "ctas_per_sm": 32}
-_SMALL = {"smem_per_sm": 100 * _KIB, "smem_per_cta": 101376, "warps_per_sm": 48, "ctas_per_sm": 24}
+_SM80 = Target("sm_80", smem_per_sm=164 * _KIB, smem_per_cta=166912, warps_per_sm=64, ctas_per_sm=32)
+_SM89 = Target("sm_89", smem_per_sm=100 * _KIB, smem_per_cta=101376, warps_per_sm=48, ctas_per_sm=24)
+_SM90 = Target(
+    "sm_90", smem_per_sm=228 * _KIB, smem_per_cta=232448, warps_per_sm=64, ctas_per_sm=32, tma=True, clusters=True
+)
+_SM100A = replace(_SM90, name="sm_100a", setmaxnreg=True, tmem_columns=512)
+_SM120A = replace(_SM89, name="sm_120a", setmaxnreg=True, tma=True, clusters=True)
 
 TARGETS: dict[str, Target] = {
     t.name: t
     for t in (
-        Target("sm_80", smem_per_sm=164 * _KIB, smem_per_cta=166912, warps_per_sm=64, ctas_per_sm=32),
-        Target("sm_89", **_SMALL),
-        Target("sm_90", **_HOPPER, tma=True, clusters=True),
-        Target("sm_90a", **_HOPPER, setmaxnreg=True, wgmma=True, tma=True, clusters=True),
-        Target("sm_100a", **_HOPPER, setmaxnreg=True, tma=True, clusters=True, tmem_columns=512),
-        Target("sm_103a", **_HOPPER, setmaxnreg=True, tma=True, clusters=True, tmem_columns=512),
-        Target("sm_120a", **_SMALL, setmaxnreg=True, tma=True, clusters=True),
+        _SM80,
+        _SM89,
+        _SM90,
+        replace(_SM90, name="sm_90a", setmaxnreg=True, wgmma=True),
+        _SM100A,
+        replace(_SM100A, name="sm_103a"),
+        _SM120A,
     )
 }
 
