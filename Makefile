@@ -21,7 +21,7 @@ $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "PipeLink needs Python 3.11 or newer; say which: make PYTHON=python3.11")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing what pyproject.toml pins into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[compiler,examples,test,dev]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[compiler,examples,test,dev]'
 	@touch $@
 
 demo: $(STAMP)  ## link the example GEMM, compare it with its monolith, write build/gemm.plk, run it if there is a GPU
