@@ -1,0 +1,218 @@
+"""The CUDA compiler in the process: NVRTC, its headers, and where the binary tools are.
+
+Source text in; LTO-IR, cubin or contract records out.  Everything comes from the pinned PyPI wheels, so neither a
+toolkit nor a host compiler is needed.  NVRTC has no host pass: :func:`compile_records` compiles the contract alone to
+PTX (bodies unreferenced, so no code is made) and reads the rendered records out of the initialised variables.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from pipelink.support.diagnostics import Diagnostic, LinkError, Location, Note, error
+
+_MESSAGE = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (?P<text>.*)$")
+_CONTEXT = re.compile(r"at line (?P<line>\d+)(?: of (?P<file>\S.*))?$")
+_RECORD = re.compile(r"\.b8\s+\w*pl_record_\w+_text\w*\[\d+\]\s*=\s*\{([^}]*)\}")
+
+
+def _package(*parts: str) -> Path | None:
+    """A file or folder of the ``nvidia`` wheels, or None."""
+    spec = importlib.util.find_spec("nvidia")
+    for root in (spec.submodule_search_locations or []) if spec else []:
+        path = Path(root, "cu13", *parts)
+        if path.exists():
+            return path
+    return None
+
+
+@lru_cache(maxsize=1)
+def include_dirs() -> tuple[Path, ...]:
+    """PipeLink's own headers, then CUDA's and CCCL's from the wheels.  LinkError ``toolchain-missing``."""
+    cuda = _package("include")
+    if cuda is None:
+        raise error("toolchain-missing", "CUDA's headers are missing", hint="pip install nvidia-cuda-runtime")
+    return (Path(__file__).parents[1] / "include", cuda, cuda / "cccl")
+
+
+@lru_cache(maxsize=1)
+def cutlass_include_dir() -> Path:
+    """CUTLASS's headers, of the wheel ``nvidia-cutlass``.  LinkError ``toolchain-missing``."""
+    spec = importlib.util.find_spec("cutlass_library")
+    for root in (spec.submodule_search_locations or []) if spec else []:
+        path = Path(root, "source", "include")
+        if path.is_dir():
+            return path
+    raise error("toolchain-missing", "CUTLASS's headers are missing", hint="pip install nvidia-cutlass==4.2.0.0")
+
+
+def _binary(name: str) -> Path:
+    path = _package("bin", name)
+    found = str(path) if path else shutil.which(name)
+    if not found:
+        raise error("toolchain-missing", f"{name} is missing", hint=f"pip install nvidia-cuda-{name}")
+    return Path(found)
+
+
+def nvdisasm() -> Path:
+    """The disassembler: the wheel's, else the one on PATH.  LinkError ``toolchain-missing``."""
+    return _binary("nvdisasm")
+
+
+def cuobjdump() -> Path:
+    """The object dumper: the wheel's, else the one on PATH.  LinkError ``toolchain-missing``."""
+    return _binary("cuobjdump")
+
+
+def _nvrtc() -> Any:
+    try:
+        from cuda.bindings import nvrtc
+
+        nvrtc.nvrtcVersion()
+    except (ImportError, RuntimeError) as problem:
+        raise error(
+            "toolchain-missing",
+            f"NVRTC cannot be loaded: {problem}",
+            hint="pip install cuda-bindings nvidia-cuda-nvrtc",
+        ) from problem
+    return nvrtc
+
+
+@lru_cache(maxsize=1)
+def toolkit_version() -> str:
+    """NVRTC's version, such as ``13.0``: what images of :func:`compile_ltoir` carry as their toolkit."""
+    _, major, minor = _nvrtc().nvrtcVersion()
+    return f"{major}.{minor}"
+
+
+def compile_ltoir(
+    source: str,
+    name: str,
+    arch: str,
+    *,
+    include_dirs: Sequence[str | Path] = (),
+    defines: Sequence[str] = (),
+    std: str = "c++17",
+    options: Sequence[str] = (),
+) -> bytes:
+    """LTO-IR of relocatable device code for ``arch`` (``sm_90a``).  ``name`` is the file name in diagnostics; the
+    toolchain's own include folders come last.  LinkError ``compile-error`` at the first error, with the log."""
+    return _compile(source, name, arch, "ltoir", ("-rdc=true", "-dlto", *options), include_dirs, defines, std)
+
+
+def compile_cubin(
+    source: str,
+    name: str,
+    arch: str,
+    *,
+    include_dirs: Sequence[str | Path] = (),
+    defines: Sequence[str] = (),
+    std: str = "c++17",
+    options: Sequence[str] = (),
+) -> bytes:
+    """A whole program's cubin for ``arch``, without LTO.  Arguments and errors as :func:`compile_ltoir`."""
+    return _compile(source, name, arch, "cubin", tuple(options), include_dirs, defines, std)
+
+
+def compile_records(
+    source: str,
+    name: str,
+    arch: str,
+    *,
+    include_dirs: Sequence[str | Path] = (),
+    defines: Sequence[str] = (),
+    std: str = "c++17",
+    options: Sequence[str] = (),
+) -> tuple[bytes, ...]:
+    """The contract records (JSON text, no NUL) that ``source`` declares when compiled for ``arch``, in source order.
+    Arguments and errors as :func:`compile_ltoir`."""
+    # compute_90a, not sm_90a: with a real arch ptxas would run on this PTX.
+    virtual = arch.replace("sm_", "compute_")
+    flags = ("-rdc=true", "-DPL_CONTRACT_PASS", *options)
+    ptx = _compile(source, name, virtual, "ptx", flags, include_dirs, defines, std).decode("utf-8", "replace")
+    records: list[bytes] = []
+    for match in _RECORD.finditer(ptx):
+        data = bytes(int(byte) & 255 for byte in match.group(1).split(","))
+        records.append(data.split(b"\0")[0])
+    return tuple(records)
+
+
+def _compile(
+    source: str,
+    name: str,
+    arch: str,
+    result: Literal["ltoir", "cubin", "ptx"],
+    flags: Sequence[str],
+    dirs: Sequence[str | Path],
+    defines: Sequence[str],
+    std: str,
+) -> bytes:
+    nvrtc = _nvrtc()
+    options = [f"-arch={arch}", f"-std={std}", *flags]
+    options += [f"-D{define}" for define in defines]
+    options += [f"-I{folder}" for folder in (*dirs, *include_dirs())]
+    status, program = nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], [])
+    _require(nvrtc, status)
+    try:
+        (status,) = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
+        if int(status):
+            raise _failure(name, _log(nvrtc, program) or _text(nvrtc, status))
+        sizes = {"ltoir": nvrtc.nvrtcGetLTOIRSize, "cubin": nvrtc.nvrtcGetCUBINSize, "ptx": nvrtc.nvrtcGetPTXSize}
+        reads = {"ltoir": nvrtc.nvrtcGetLTOIR, "cubin": nvrtc.nvrtcGetCUBIN, "ptx": nvrtc.nvrtcGetPTX}
+        status, size = sizes[result](program)
+        _require(nvrtc, status)
+        data = bytearray(size)
+        (status,) = reads[result](program, data)
+        _require(nvrtc, status)
+        return bytes(data.rstrip(b"\0") if result == "ptx" else data)
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+def _text(nvrtc: Any, status: Any) -> str:
+    _, text = nvrtc.nvrtcGetErrorString(status)
+    return text.decode("utf-8", "replace")
+
+
+def _require(nvrtc: Any, status: Any) -> None:
+    if int(status):
+        raise error("compile-error", f"NVRTC failed: {_text(nvrtc, status)}")
+
+
+def _log(nvrtc: Any, program: Any) -> str:
+    status, size = nvrtc.nvrtcGetProgramLogSize(program)
+    _require(nvrtc, status)
+    data = bytearray(size)
+    nvrtc.nvrtcGetProgramLog(program, data)
+    return data.decode("utf-8", "replace").strip("\0 \n")
+
+
+def _failure(name: str, log: str) -> LinkError:
+    """The first error of the log, at the author's own line: an error inside a header that was instantiated from the
+    source is reported there, with the header's line as a note.  The whole log is the last note."""
+    lines = log.splitlines()
+    for number, line in enumerate(lines):
+        match = _MESSAGE.match(line)
+        if not match:
+            continue
+        where = Location(match["file"], int(match["line"]))
+        notes: list[Note] = []
+        if match["file"] != name:
+            for context in lines[number + 1 :]:
+                if _MESSAGE.match(context):
+                    break
+                at = _CONTEXT.search(context)
+                if at and at["file"] in (None, name):
+                    notes.append(Note("stated here", where))
+                    where = Location(name, int(at["line"]))
+                    break
+        notes.append(Note(f"the compiler's log:\n{log}"))
+        return LinkError([Diagnostic("error", "compile-error", match["text"], where, tuple(notes))])
+    first = lines[0] if lines else "the compiler gave no log"
+    return error("compile-error", first, Location(name), notes=[Note(f"the compiler's log:\n{log}")])

@@ -1,0 +1,157 @@
+// pipelink/attributes.cuh: what follows the name in PL_ROLE, PL_OUT, PL_SMEM, ...
+//
+// An attribute is a type with `attribute` (what it speaks about) and `write`.  Each declaration checks which it takes.
+#pragma once
+#include <pipelink/records.cuh>
+
+namespace pl {
+
+enum class about { warps, registers, threads, count, align, live, ring, touch, ends, empty, role, credit };
+
+// ---------------------------------------------------------------- roles
+// Warps of the role.  Align: its first warp is a multiple of it; whole warpgroups start at one unless told otherwise.
+template <int N, int Align = N % 4 == 0 ? 4 : 1>
+struct warps {
+  static_assert(N >= 1 && N <= 32, "pl::warps<n>: 1 to 32");
+  static_assert(Align == 1 || Align == 2 || Align == 4, "pl::warps<n, align>: align is 1, 2 or 4");
+  static constexpr about attribute = about::warps;
+  PL_STATIC_FN_ void write(detail::writer& w) {
+    w.field("warps", N);
+    w.field("align", Align);
+  }
+};
+// Registers per thread the role needs at least and can use at most (setmaxnreg: 24 to 256, multiples of 8).
+template <int Min, int Max>
+struct registers {
+  static_assert(Min % 8 == 0 && Max % 8 == 0, "pl::registers<min, max>: multiples of 8");
+  static_assert(24 <= Min && Min <= Max && Max <= 256, "pl::registers<min, max>: 24 <= min <= max <= 256");
+  static constexpr about attribute = about::registers;
+  PL_STATIC_FN_ void write(detail::writer& w) {
+    w.key("registers");
+    w.open('[');
+    w.item(Min);
+    w.item(Max);
+    w.close(']');
+  }
+};
+// The entry runs in one thread of the role's first warp.
+struct one_thread {
+  static constexpr about attribute = about::threads;
+  PL_STATIC_FN_ void write(detail::writer& w) { w.field("threads", "one"); }
+};
+
+// ---------------------------------------------------------------- memory and barriers
+template <int N>
+struct threads {
+  static_assert(N >= 32 && N % 32 == 0 && N <= 1024, "pl::threads<n>: a multiple of 32, up to 1024");
+  static constexpr about attribute = about::count;
+  PL_STATIC_FN_ void write(detail::writer& w) { w.field("threads", N); }
+};
+template <int N>
+struct align {
+  static_assert(N >= 1 && (N & (N - 1)) == 0, "pl::align<n>: a power of two");
+  static constexpr about attribute = about::align;
+  PL_STATIC_FN_ void write(detail::writer& w) { w.field("align", N); }
+};
+// Points of the component's own time between which the buffer holds data; disjoint intervals may be overlaid.
+template <int Begin, int End>
+struct live {
+  static_assert(0 <= Begin && Begin < End, "pl::live<begin, end>: 0 <= begin < end");
+  static constexpr about attribute = about::live;
+  PL_STATIC_FN_ void write(detail::writer& w) {
+    w.key("live");
+    w.open('[');
+    w.item(Begin);
+    w.item(End);
+    w.close(']');
+  }
+};
+
+// ---------------------------------------------------------------- ports
+// Depths of the ring that the component works with.
+template <int Min, int Max>
+struct ring {
+  static_assert(1 <= Min && Min <= Max && Max <= 64, "pl::ring<min, max>: 1 <= min <= max <= 64");
+  static constexpr about attribute = about::ring;
+  PL_STATIC_FN_ void write(detail::writer& w) {
+    w.key("stages");
+    w.open('[');
+    w.item(Min);
+    w.item(Max);
+    w.close(']');
+  }
+};
+// How the data are touched at this end.  The linker derives arrival counts, their unit and proxy fences from it.
+#define PL_TOUCH_(NAME, TEXT)                                                     \
+  struct NAME {                                                                   \
+    static constexpr about attribute = about::touch;                              \
+    PL_STATIC_FN_ const char* name() { return TEXT; }                             \
+    PL_STATIC_FN_ void write(detail::writer& w) { w.field("touch", TEXT); }       \
+  };
+PL_TOUCH_(by_tma, "tma")
+PL_TOUCH_(by_threads, "threads")
+PL_TOUCH_(by_wgmma, "wgmma")
+PL_TOUCH_(by_cp_async, "cp_async")
+#undef PL_TOUCH_
+struct ends {  // the producer may say that nothing follows
+  static constexpr about attribute = about::ends;
+  PL_STATIC_FN_ void write(detail::writer& w) { w.flag("ends"); }
+};
+struct may_be_empty {  // the stream may end before its first item
+  static constexpr about attribute = about::empty;
+  PL_STATIC_FN_ void write(detail::writer& w) { w.flag("may_be_empty"); }
+};
+template <class Role>
+struct in_role {  // needed where a component has several roles
+  static constexpr about attribute = about::role;
+  PL_STATIC_FN_ void write(detail::writer& w) { w.field("role", Role::name()); }
+};
+template <int N>
+struct credit {  // times that take() goes through before the first pass()
+  static_assert(0 <= N && N <= 1, "pl::credit<n>: 0 or 1");
+  static constexpr about attribute = about::credit;
+  PL_STATIC_FN_ void write(detail::writer& w) { w.field("credit", N); }
+};
+
+namespace detail {
+template <class... A>
+struct attributes {};  // a list that may be empty
+template <class T, class = void>
+struct is_attribute {
+  static constexpr bool value = false;
+};
+template <class T>
+struct is_attribute<T, void_t<decltype(T::attribute)>> {
+  static constexpr bool value = true;
+};
+template <class T, bool = is_attribute<T>::value>
+struct about_of {
+  PL_STATIC_FN_ bool is(about) { return false; }
+};
+template <class T>
+struct about_of<T, true> {
+  PL_STATIC_FN_ bool is(about a) { return T::attribute == a; }
+};
+template <class A, about... Known>
+PL_FN_ bool is_one_of() {
+  return (false || ... || about_of<A>::is(Known));
+}
+// How many of the attributes A speak about `what`.
+template <class... A>
+PL_FN_ int count(about what) {
+  return (0 + ... + int(about_of<A>::is(what)));
+}
+template <class A>
+PL_FN_ void write_if(writer& w) {
+  if constexpr (is_attribute<A>::value) A::write(w);
+}
+template <class... A>
+PL_FN_ void write_all(writer& w) {
+  (write_if<A>(w), ...);
+}
+template <class Attribute, class... A>
+PL_FN_ bool has() {
+  return (false || ... || same<A, Attribute>::value);
+}
+}  // namespace detail
+}  // namespace pl

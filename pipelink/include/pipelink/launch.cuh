@@ -1,0 +1,74 @@
+// pipelink/launch.cuh: the component's part of the launch contract: what a caller passes and what is derived from it.
+//
+// Texts are expressions over the kernel's dimensions: integers, names, + - * / % , ceildiv, min, max, stride(tensor, d),
+// `sms` and `occupancy`.  The kernel's own statements win over a component's.
+#pragma once
+#include <pipelink/types.cuh>
+
+namespace pl {
+struct read {
+  PL_STATIC_FN_ const char* access() { return "read"; }
+};
+struct write {
+  PL_STATIC_FN_ const char* access() { return "write"; }
+};
+struct readwrite {
+  PL_STATIC_FN_ const char* access() { return "readwrite"; }
+};
+struct zeroed {
+  PL_STATIC_FN_ const char* initial() { return "zero"; }
+};
+struct uninitialised {
+  PL_STATIC_FN_ const char* initial() { return "none"; }
+};
+namespace detail {
+// grid: one to three texts, the rest "1"; cluster: one to three numbers, the rest 1.
+PL_FN_ void write_extent(writer& w, const char* x, const char* y = "1", const char* z = "1") {
+  w.key("value");
+  w.open('[');
+  w.item(x);
+  w.item(y);
+  w.item(z);
+  w.close(']');
+}
+PL_FN_ void write_extent(writer& w, int x, int y = 1, int z = 1) {
+  w.key("value");
+  w.open('[');
+  w.item(x);
+  w.item(y);
+  w.item(z);
+  w.close(']');
+}
+}  // namespace detail
+}  // namespace pl
+
+#define PL_STATEMENT_(id, nm, op, ...)                                              \
+  struct pl_statement_##id {                                                        \
+    PL_STATIC_FN_ void write([[maybe_unused]] ::pl::detail::writer& w) { __VA_ARGS__; } \
+  };                                                                                \
+  PL_RECORD_(id, nm, op, pl_statement_##id)                                         \
+  static_assert(true, "")
+
+// PL_TENSOR(a, pl::bf16, "M, K", pl::read);  a row-major tensor argument, its last dimension contiguous.
+#define PL_TENSOR(nm, type, shape, mode)                                                                   \
+  static_assert(::pl::detail::is_element<type>::value, "PL_TENSOR: not an element type");                  \
+  PL_STATEMENT_(tensor_##nm, nm, "tensor", w.field("element", ::pl::element<type>::name()); w.split("shape", shape); \
+                w.field("access", mode::access()))
+// PL_BIND(map_a, "a");  parameter map_a gets its value from a tensor, a workspace or an expression.
+#define PL_BIND(nm, to)                                                                \
+  static_assert(sizeof(nm##_param) > 0, "PL_BIND: not declared with PL_PARAM");        \
+  PL_STATEMENT_(bind_##nm, nm, "bind", w.field("param", #nm); w.field("to", to))
+// PL_DERIVE(k_tiles, "ceildiv(K, 64)");  a symbol computed at launch.
+#define PL_DERIVE(nm, text) PL_STATEMENT_(derive_##nm, nm, "derive", w.field("value", text))
+// PL_GRID("min(m_tiles * n_tiles, sms * occupancy)");  one to three extents.
+#define PL_GRID(...) PL_STATEMENT_(grid, grid, "grid", ::pl::detail::write_extent(w, __VA_ARGS__))
+// PL_CLUSTER(2, 1, 1);
+#define PL_CLUSTER(...) PL_STATEMENT_(cluster, cluster, "cluster", ::pl::detail::write_extent(w, __VA_ARGS__))
+// PL_RESIDENT;  all CTAs of the grid must be on the device at once.
+#define PL_RESIDENT PL_STATEMENT_(resident, resident, "resident", )
+// PL_WORKSPACE(counters, "m_tiles * 4", pl::zeroed);  global memory for the launch, in bytes.
+#define PL_WORKSPACE(nm, bytes, initial_state) \
+  PL_STATEMENT_(workspace_##nm, nm, "workspace", w.field("bytes", bytes); w.field("init", initial_state::initial()))
+// PL_PROMISE(k_major, 1); PL_REQUIRE(k_major, 1);  facts between components: every requirement needs an equal promise.
+#define PL_REQUIRE(nm, what) PL_STATEMENT_(require_##nm, nm, "require", w.field("key", #nm); w.field("value", what))
+#define PL_PROMISE(nm, what) PL_STATEMENT_(promise_##nm, nm, "promise", w.field("key", #nm); w.field("value", what))

@@ -1,0 +1,279 @@
+// pipelink/records.cuh: contract records, evaluated by the compiler.
+//
+// A declaration of a component is a type with a static `write(writer&)`.  PL_RECORD_ renders it at compile time to one
+// JSON text and lets it leave the compiler in three ways:
+//   nvcc's host pass       bytes in ELF section .pipelink.contract of the object, NUL-terminated, in no fixed order
+//   PL_CONTRACT_PASS       (pl-cc, NVRTC to PTX) initialised device variables, read out of the PTX
+//   every device code pass an empty function, never called, whose mangled name holds the record's hash: LTO drops it,
+//                          and it tells what this architecture's code was compiled with (`pl-objdump --verify`)
+// C++17 or later; no header needed.  Every constexpr function names its execution spaces, which NVRTC demands.
+#pragma once
+#define PL_FN_ __host__ __device__ constexpr
+#define PL_STATIC_FN_ static __host__ __device__ constexpr
+
+namespace pl {
+
+constexpr int abi = 1;  // the contract version, "pipelink" in each record
+
+namespace detail {
+
+// Writes JSON into `out`, or only measures while `out` is null.
+struct writer {
+  char* out = nullptr;
+  unsigned n = 0;
+  bool comma = false;
+  PL_FN_ void put(char c) {
+    if (out) out[n] = c;
+    ++n;
+  }
+  PL_FN_ void raw(const char* s) {
+    for (; *s; ++s) put(*s);
+  }
+  PL_FN_ void character(char c) {
+    const char* digits = "0123456789abcdef";
+    if (c == '"' || c == '\\') put('\\');
+    if (static_cast<unsigned char>(c) >= 32) {
+      put(c);
+    } else {
+      raw("\\u00");
+      put(digits[c >> 4]);
+      put(digits[c & 15]);
+    }
+  }
+  PL_FN_ void string(const char* s) {
+    put('"');
+    for (; *s; ++s) character(*s);
+    put('"');
+  }
+  PL_FN_ void number(long long v) {
+    if (v < 0) {
+      put('-');
+      v = -v;
+    }
+    long long unit = 1;
+    while (v / unit >= 10) unit *= 10;
+    for (; unit; unit /= 10) put(char('0' + v / unit % 10));
+  }
+  PL_FN_ void separate() {
+    if (comma) put(',');
+    comma = false;
+  }
+  PL_FN_ void key(const char* k) {
+    separate();
+    string(k);
+    put(':');
+  }
+  PL_FN_ void item(long long v) {
+    separate();
+    number(v);
+    comma = true;
+  }
+  PL_FN_ void item(int v) { item(static_cast<long long>(v)); }
+  PL_FN_ void item(const char* v) {
+    separate();
+    string(v);
+    comma = true;
+  }
+  PL_FN_ void field(const char* k, long long v) {
+    key(k);
+    item(v);
+  }
+  PL_FN_ void field(const char* k, int v) { field(k, static_cast<long long>(v)); }
+  PL_FN_ void field(const char* k, const char* v) {
+    key(k);
+    item(v);
+  }
+  PL_FN_ void flag(const char* k) {
+    key(k);
+    raw("true");
+    comma = true;
+  }
+  PL_FN_ void open(char c) {
+    separate();
+    put(c);
+  }
+  PL_FN_ void close(char c) {
+    put(c);
+    comma = true;
+  }
+  // "M, K" -> ["M","K"]: splits at commas outside parentheses, without the blanks around each part.
+  PL_FN_ void split(const char* k, const char* text) {
+    key(k);
+    open('[');
+    while (*text) {
+      while (*text == ' ') ++text;
+      const char* end = text;
+      for (int depth = 0; *end && (depth > 0 || *end != ','); ++end) depth += (*end == '(') - (*end == ')');
+      const char* last = end;
+      while (last != text && last[-1] == ' ') --last;
+      separate();
+      put('"');
+      for (; text != last; ++text) character(*text);
+      put('"');
+      comma = true;
+      text = *end ? end + 1 : end;
+    }
+    close(']');
+  }
+};
+
+PL_FN_ const char* base_name(const char* path) {
+  const char* last = path;
+  for (; *path; ++path)
+    if (*path == '/') last = path + 1;
+  return last;
+}
+template <unsigned N>
+struct text {
+  char data[N];
+};
+template <class Record>
+PL_FN_ unsigned measure() {
+  writer w;
+  Record::write(w);
+  return w.n + 1;
+}
+template <class Record>
+PL_FN_ text<measure<Record>()> render() {
+  text<measure<Record>()> t{};
+  writer w;
+  w.out = t.data;
+  Record::write(w);
+  return t;
+}
+// FNV-1a, 64 bits, of the record's text without its NUL.
+template <class Record>
+PL_FN_ unsigned long long hash() {
+  auto t = render<Record>();
+  unsigned long long h = 14695981039346656037ull;
+  for (unsigned i = 0; i + 1 < sizeof(t.data); ++i)
+    h = (h ^ static_cast<unsigned char>(t.data[i])) * 1099511628211ull;
+  return h;
+}
+template <unsigned long long Hash>
+struct mark {};
+
+// Does `signature` (__PRETTY_FUNCTION__ of NAME::pl_component::where) name exactly NAME, not SOMETHING::NAME?
+PL_FN_ bool at_global_scope(const char* signature, const char* name) {
+  const char* tail = "::pl_component::where";
+  for (const char* s = signature; *s; ++s) {
+    const char* a = s;
+    const char* b = name;
+    while (*b && *a == *b) ++a, ++b;
+    if (*b) continue;
+    const char* c = tail;
+    while (*c && *a == *c) ++a, ++c;
+    if (!*c) return s == signature || s[-1] == ' ' || s[-1] == '*' || s[-1] == '&';
+  }
+  return false;
+}
+// Letters, digits, '_' and "::" between non-empty parts: what the linker can mangle and make a symbol of.
+PL_FN_ bool is_component_name(const char* name) {
+  bool part = false;
+  for (; *name; ++name) {
+    char c = *name;
+    if (c == ':') {
+      if (!part || name[1] != ':') return false;
+      part = false;
+      ++name;
+    } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_') {
+      part = true;
+    } else {
+      return false;
+    }
+  }
+  return part;
+}
+
+// The few library pieces needed here, so that no standard header is.
+template <class A, class B>
+struct same {
+  static constexpr bool value = false;
+};
+template <class A>
+struct same<A, A> {
+  static constexpr bool value = true;
+};
+template <class...>
+using void_t = void;
+template <int... I>
+struct list {};
+template <int N, int... I>
+struct make_list : make_list<N - 1, N - 1, I...> {};
+template <int... I>
+struct make_list<0, I...> {
+  using type = list<I...>;
+};
+template <int I, class T, class... R>
+struct nth : nth<I - 1, R...> {};
+template <class T, class... R>
+struct nth<0, T, R...> {
+  using type = T;
+};
+struct nothing {
+  PL_STATIC_FN_ void write(writer&) {}
+};
+
+}  // namespace detail
+}  // namespace pl
+
+// Found by name lookup where a declaration stands outside every component.
+struct pl_component {
+  static constexpr bool declared = false;
+  PL_STATIC_FN_ const char* name() { return ""; }
+};
+
+#if defined(PL_CONTRACT_PASS)
+#define PL_EMIT_(id)                                                                                       \
+  extern const __device__ ::pl::detail::text<::pl::detail::measure<pl_record_##id>()> pl_record_##id##_text; \
+  const __device__ ::pl::detail::text<::pl::detail::measure<pl_record_##id>()> pl_record_##id##_text =       \
+      ::pl::detail::render<pl_record_##id>();
+// In this pass bodies are only parsed: nothing refers to the inline body, so no code is generated.
+#define PL_IF_CODE_(...)
+#elif defined(__CUDA_ARCH__)
+#define PL_EMIT_(id) \
+  __device__ void pl_device_record_##id(::pl::detail::mark<::pl::detail::hash<pl_record_##id>()>) {}
+#define PL_IF_CODE_(...) __VA_ARGS__
+#else  // nvcc's host pass
+#define PL_EMIT_(id)                                       \
+  __attribute__((used, section(".pipelink.contract"))) static constexpr auto pl_record_##id##_text = \
+      ::pl::detail::render<pl_record_##id>();
+#define PL_IF_CODE_(...) __VA_ARGS__
+#endif
+
+// id: unique in the component, so that a second declaration of a name is an error; nm: the name in the record.
+// A namespace definition is legal only where a record is: outside classes, functions and templates.
+#define PL_RECORD_(id, nm, op, ...)                                                                                   \
+  namespace pl_declarations_stand_directly_in_PL_COMPONENT {}                                                         \
+  static_assert(pl_component::declared, "this PL_ declaration stands outside PL_COMPONENT(name) { ... }");            \
+  struct pl_record_##id {                                                                                             \
+    PL_STATIC_FN_ void write(::pl::detail::writer& w) {                                                               \
+      w.open('{');                                                                                                    \
+      w.field("pipelink", ::pl::abi);                                                                                 \
+      w.field("op", op);                                                                                              \
+      w.field("component", pl_component::name());                                                                     \
+      w.field("name", #nm);                                                                                           \
+      w.field("file", ::pl::detail::base_name(__FILE__));                                                             \
+      w.field("line", __LINE__);                                                                                      \
+      __VA_ARGS__::write(w);                                                                                          \
+      w.close('}');                                                                                                   \
+    }                                                                                                                 \
+  };                                                                                                                  \
+  PL_EMIT_(id)
+
+// PL_COMPONENT(acme::tma_loader) { declarations and bodies }: the component is this namespace.
+#define PL_COMPONENT(...)                                                                                             \
+  namespace __VA_ARGS__ {                                                                                             \
+    struct pl_component {                                                                                             \
+      static constexpr bool declared = true;                                                                          \
+      PL_STATIC_FN_ const char* name() { return #__VA_ARGS__; }                                                       \
+      PL_STATIC_FN_ const char* where() { return __PRETTY_FUNCTION__; }                                               \
+      PL_STATIC_FN_ void write(::pl::detail::writer& w) { w.field("cxx", __cplusplus > 201703L ? 20 : 17); }          \
+    };                                                                                                                \
+    static_assert(::pl::detail::is_component_name(#__VA_ARGS__),                                                      \
+                  "PL_COMPONENT: the name is identifiers joined by ::, without blanks");                              \
+    static_assert(::pl::detail::at_global_scope(pl_component::where(), #__VA_ARGS__),                                 \
+                  "PL_COMPONENT belongs at global scope, in no other namespace");                                     \
+    PL_RECORD_(component, component, "component", pl_component)                                                       \
+  }                                                                                                                   \
+  namespace __VA_ARGS__

@@ -1,0 +1,175 @@
+// pipelink/resources.cuh: what a component owns or is given: roles, shared memory, state, barriers, parameters.
+//
+// Every accessor takes pl::self and calls a device function that the linker defines, `(int id, void* frame)`: the
+// instance id, a constant in each inlined copy, and the linker's per-thread frame, which becomes registers.
+// Symbols are the Itanium names of <component>::<resource>::<function>; no compound type occurs twice in a signature,
+// so they hold no substitutions and the linker can derive them from the record.
+#pragma once
+#include <pipelink/attributes.cuh>
+#include <pipelink/types.cuh>
+
+namespace pl {
+
+// What an entry and an answer receive, and every accessor takes.
+struct self {
+  int id;
+  void* frame;
+};
+
+template <class Port, int Part = 0>
+struct alignas(64) tensor_map {  // a CUtensorMap whose box is tile Part of Port
+  unsigned char opaque[128];
+};
+
+template <class Role, class... A>
+struct role {
+  static_assert((true && ... && detail::is_one_of<A, about::warps, about::registers, about::threads>()),
+                "PL_ROLE: not a role attribute; known: pl::warps<n>, pl::registers<min, max>, pl::one_thread");
+  static_assert(detail::count<A...>(about::warps) == 1, "PL_ROLE: exactly one pl::warps<n> is needed");
+  static_assert(detail::count<A...>(about::registers) <= 1, "PL_ROLE: pl::registers<min, max> is given twice");
+  PL_STATIC_FN_ void write(detail::writer& w) { detail::write_all<A...>(w); }
+  // The thread's, warp's and warpgroup's number within the role.
+  static __device__ __forceinline__ unsigned thread(self s) { return threadIdx.x - Role::pl_first_thread(s.id, s.frame); }
+  static __device__ __forceinline__ unsigned warp(self s) { return thread(s) / 32; }
+  static __device__ __forceinline__ unsigned warpgroup(self s) { return thread(s) / 128; }
+};
+
+template <class T, class... A>
+struct memory {
+  static_assert((true && ... && detail::is_one_of<A, about::align, about::live, about::role>()),
+                "PL_SMEM: not an attribute; known: pl::align<n>, pl::live<begin, end>, pl::in_role<role>");
+  static_assert(detail::count<A...>(about::align) <= 1, "PL_SMEM: pl::align<n> is given twice");
+  PL_STATIC_FN_ void write(detail::writer& w) {
+    w.field("bytes", static_cast<long long>(sizeof(T)));
+    if (detail::count<A...>(about::align) == 0) w.field("align", static_cast<long long>(alignof(T)));
+    detail::write_all<A...>(w);
+  }
+  template <class U>
+  struct element_of {
+    using type = U;
+  };
+  template <class U, decltype(sizeof(0)) N>
+  struct element_of<U[N]> {
+    using type = U;
+  };
+  using type = typename element_of<T>::type;
+};
+
+template <class Barrier, class... A>
+struct barrier {
+  static_assert((true && ... && detail::is_one_of<A, about::count, about::role>()),
+                "PL_BARRIER: not an attribute; known: pl::threads<n>, pl::in_role<role>");
+  static_assert(detail::count<A...>(about::count) == 1, "PL_BARRIER: exactly one pl::threads<n> is needed");
+  PL_STATIC_FN_ void write(detail::writer& w) { detail::write_all<A...>(w); }
+  // Waits until all threads of the barrier have arrived.
+  static __device__ __forceinline__ void sync(self s) {
+    asm volatile("barrier.sync.aligned %0, %1;" ::"r"(Barrier::pl_id(s.id, s.frame)),
+                 "r"(Barrier::pl_threads(s.id, s.frame))
+                 : "memory");
+  }
+  // Arrives without waiting.
+  static __device__ __forceinline__ void arrive(self s) {
+    asm volatile("barrier.arrive.aligned %0, %1;" ::"r"(Barrier::pl_id(s.id, s.frame)),
+                 "r"(Barrier::pl_threads(s.id, s.frame))
+                 : "memory");
+  }
+};
+
+namespace detail {
+template <class T>
+PL_FN_ bool is_role(decltype(&T::pl_enter)*) {
+  return true;
+}
+template <class T>
+PL_FN_ bool is_role(...) {
+  return false;
+}
+template <class T>
+struct parameter {
+  PL_STATIC_FN_ void write(writer& w) {
+    w.key("type");
+    w.put('"');
+    type_name<T>::write(w);
+    w.put('"');
+    w.comma = true;
+    w.field("bytes", static_cast<long long>(sizeof(T)));
+    w.field("align", static_cast<long long>(alignof(T)));
+  }
+};
+template <class Port, int Part>
+struct parameter<tensor_map<Port, Part>> {
+  static_assert(0 <= Part && Part < Port::tiles::parts, "pl::tensor_map<port, part>: the port's slot has fewer tiles");
+  PL_STATIC_FN_ void write(writer& w) {
+    w.field("type", "tensor_map");
+    w.field("port", Port::name());
+    w.field("part", Part);
+    w.field("bytes", 128);
+    w.field("align", 64);
+  }
+};
+}  // namespace detail
+}  // namespace pl
+
+// PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);
+#define PL_ROLE(nm, ...)                                                  \
+  struct nm : ::pl::role<nm, __VA_ARGS__> {                               \
+    PL_STATIC_FN_ const char* name() { return #nm; }                      \
+    static __device__ unsigned pl_first_thread(int, void*);               \
+    static __device__ void pl_enter(int, void*);                          \
+    static __device__ void body(::pl::self);                              \
+  };                                                                      \
+  PL_RECORD_(nm, nm, "role", nm)                                          \
+  static_assert(true, "")
+
+// PL_ENTRY(load) { body of the role; `self` is in scope }
+#define PL_ENTRY(nm)                                                                                       \
+  static_assert(::pl::detail::is_role<nm>(0), "PL_ENTRY: not declared with PL_ROLE");                      \
+  PL_RECORD_(entry_##nm, nm, "entry", ::pl::detail::nothing)                                               \
+  PL_IF_CODE_(__device__ void nm::pl_enter(int id, void* frame) { body(::pl::self{id, frame}); })          \
+  __device__ __forceinline__ void nm::body([[maybe_unused]] ::pl::self self)
+
+// PL_SMEM(scratch, float[1024], pl::align<128>);  scratch(self) is a pointer, scratch_smem::address(self) its address.
+#define PL_SMEM(nm, ...)                                                                                      \
+  struct nm##_smem : ::pl::memory<__VA_ARGS__> {                                                              \
+    static __device__ unsigned pl_address(int, void*);                                                        \
+    static __device__ __forceinline__ unsigned address(::pl::self self) { return pl_address(self.id, self.frame); } \
+  };                                                                                                          \
+  [[maybe_unused]] static __device__ __forceinline__ nm##_smem::type* nm(::pl::self self) {                   \
+    return static_cast<nm##_smem::type*>(__cvta_shared_to_generic(nm##_smem::pl_address(self.id, self.frame))); \
+  }                                                                                                           \
+  PL_RECORD_(nm, nm, "smem", nm##_smem)                                                                       \
+  static_assert(true, "")
+
+// PL_STATE(rows, my_struct);  rows(self) is a reference: per-thread state of a component that outlives its calls, in
+// the linker's frame and so in registers.
+#define PL_STATE(nm, ...)                                                                              \
+  struct nm##_state : ::pl::memory<__VA_ARGS__> {                                                      \
+    using value = __VA_ARGS__;                                                                         \
+    static __device__ void* pl_address(int, void*);                                                    \
+  };                                                                                                   \
+  [[maybe_unused]] static __device__ __forceinline__ nm##_state::value& nm(::pl::self self) {          \
+    return *static_cast<nm##_state::value*>(nm##_state::pl_address(self.id, self.frame));              \
+  }                                                                                                    \
+  PL_RECORD_(nm, nm, "state", nm##_state)                                                              \
+  static_assert(true, "")
+
+// PL_BARRIER(done, pl::threads<128>);  done::sync(self), done::arrive(self): a named barrier; the linker picks its id.
+#define PL_BARRIER(nm, ...)                                  \
+  struct nm : ::pl::barrier<nm, __VA_ARGS__> {               \
+    static __device__ unsigned pl_id(int, void*);            \
+    static __device__ unsigned pl_threads(int, void*);       \
+  };                                                         \
+  PL_RECORD_(nm, nm, "barrier", nm)                          \
+  static_assert(true, "")
+
+// PL_PARAM(k_tiles, int);  k_tiles(self): a launch parameter, or a constant bound at link time.
+#define PL_PARAM(nm, ...)                                                                                     \
+  struct nm##_param : ::pl::detail::parameter<__VA_ARGS__> {                                                  \
+    using type = __VA_ARGS__;                                                                                 \
+    static __device__ const void* pl_address(int, void*);                                                     \
+  };                                                                                                          \
+  [[maybe_unused]] static __device__ __forceinline__ const nm##_param::type& nm(::pl::self self) {            \
+    return *static_cast<const nm##_param::type*>(nm##_param::pl_address(self.id, self.frame));                \
+  }                                                                                                           \
+  PL_RECORD_(nm, nm, "param", nm##_param)                                                                     \
+  static_assert(true, "")
