@@ -5,5 +5,6 @@ API (torch-mlir, numba-cuda-mlir) is a change here and in ``pyproject.toml`` onl
 """
 
 from mlir import ir
+from mlir.dialects import irdl
 
-__all__ = ["ir"]
+__all__ = ["ir", "irdl"]

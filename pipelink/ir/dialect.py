@@ -1,0 +1,157 @@
+"""Registers dialect ``pipelink`` in a context and parses text into modules.
+
+The dialect comes from ``dialect.irdl``, shipped in the package.  ``parse`` gives located diagnostics: when MLIR
+refuses a text, the text is read once more with the dialect unregistered and the structural verifier explains what is
+wrong in the dialect's own words; MLIR's message is kept for what the verifier does not know (syntax, symbols).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pipelink.ir.locations import to_location
+from pipelink.support.diagnostics import Diagnostic, LinkError, Location, Note, error
+from pipelink.support.mlir import ir, irdl
+
+MAX_BYTES = 64 << 20  # of input text
+MAX_NESTING = 256  # of brackets; MLIR's parser recurses once for each
+_EMPTY_NAME = re.compile(rb'"[^"\n]*\."\s*\(')  # an empty operation name aborts MLIR's parser
+_BRACKETS = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[\[({<]|(?<!-)[\])}>]')
+
+
+@cache
+def _dialect_text() -> str:
+    return (Path(__file__).parent / "dialect.irdl").read_text()
+
+
+def load_dialect(context: ir.Context) -> None:
+    """Register ``pipelink`` in ``context``; a second call does nothing."""
+    if context.is_registered_operation("pipelink.instance"):
+        return
+    with context, ir.Location.unknown():
+        irdl.load_dialects(ir.Module.parse(_dialect_text()))
+
+
+def new_context() -> ir.Context:
+    """A context with the dialect loaded, single-threaded so that passes may print."""
+    context = ir.Context()
+    context.enable_multithreading(False)
+    load_dialect(context)
+    return context
+
+
+def parse(source: str | Path, context: ir.Context | None = None) -> ir.Module:
+    """Parse IR text (``str``) or a file (``Path``) into a module that holds components and kernels.
+
+    A file whose only content is one named module is wrapped, so that the result always is the unnamed outer module.
+    Raises LinkError: ``unreadable-input``, ``empty-input``, ``invalid-ir``, ``duplicate-name`` and what
+    :func:`pipelink.ir.verify` reports.
+    """
+    name = str(source) if isinstance(source, Path) else "-"
+    data = read_text(source) if isinstance(source, Path) else source.encode()
+    prescan(data, name)
+    context = context or new_context()
+    try:
+        module = ir.Module.parseFile(name, context) if isinstance(source, Path) else ir.Module.parse(data, context)
+    except ir.MLIRError as problem:
+        raise LinkError(_explain(problem, data, name)) from problem
+    return _wrap(module)
+
+
+def read_text(path: Path) -> bytes:
+    """The bytes of an input file.  Raises LinkError ``unreadable-input``, ``empty-input`` or ``invalid-ir``."""
+    try:
+        if not path.is_file():
+            reason = "is a directory" if path.is_dir() else "no such file"
+            raise error("unreadable-input", f"cannot read '{path}': {reason}", Location(str(path)))
+        with path.open("rb") as handle:
+            return handle.read(MAX_BYTES + 1)
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise error("unreadable-input", f"cannot read '{path}': {reason}", Location(str(path))) from problem
+
+
+def prescan(data: bytes, name: str) -> None:
+    """Refuse what MLIR's parser cannot survive: huge, binary, deeply nested texts and empty operation names."""
+    where = Location(name)
+    if len(data) > MAX_BYTES:
+        raise error("invalid-ir", f"input is larger than {MAX_BYTES >> 20} MiB", where)
+    if not data.strip():
+        raise error("empty-input", "the input is empty", where)
+    if b"\0" in data:
+        raise error("invalid-ir", "the input is binary, not IR text", where)
+    try:
+        data.decode()
+    except UnicodeDecodeError as problem:
+        raise error("invalid-ir", f"the input is not UTF-8 text (byte {problem.start})", where) from problem
+    empty = _EMPTY_NAME.search(data)
+    if empty:
+        raise error("invalid-ir", "an operation has an empty name", place(data, empty.start(), name))
+    depth = 0
+    for match in _BRACKETS.finditer(data):
+        token = match.group()
+        if token in b"[({<":
+            depth += 1
+            if depth > MAX_NESTING:
+                message = f"brackets are nested deeper than {MAX_NESTING}"
+                raise error("invalid-ir", message, place(data, match.start(), name))
+        elif token in b"])}>":
+            depth = max(0, depth - 1)
+
+
+def place(data: bytes, offset: int, name: str) -> Location:
+    """The line and column of a byte offset."""
+    line = data.count(b"\n", 0, offset) + 1
+    return Location(name, line, offset - (data.rfind(b"\n", 0, offset) + 1) + 1)
+
+
+def _wrap(module: ir.Module) -> ir.Module:
+    attributes = module.operation.attributes
+    if "pipelink.component" not in attributes and "pipelink.kernel" not in attributes:
+        return module
+    outer = ir.Module.create(module.operation.location)
+    outer.body.append(module.operation.clone())
+    return outer
+
+
+def _explain(problem: Any, data: bytes, name: str) -> list[Diagnostic]:
+    """Better diagnostics than MLIR's for what the dialect itself refuses."""
+    from pipelink.ir.verify import verify
+
+    original = [_translate(d, data, name) for d in problem.error_diagnostics]
+    loose = ir.Context()
+    loose.allow_unregistered_dialects = True
+    try:
+        verify(_wrap(ir.Module.parse(data, loose)), references=False)
+    except ir.MLIRError:
+        return original
+    except LinkError as ours:
+        return [_rename(d, name) for d in ours.diagnostics]
+    return original
+
+
+def _rename(diagnostic: Diagnostic, name: str) -> Diagnostic:
+    def moved(where: Location) -> Location:
+        return Location(name, where.line, where.column) if where.file == "-" else where
+
+    notes = tuple(Note(n.message, moved(n.location)) for n in diagnostic.notes)
+    where = moved(diagnostic.location)
+    return Diagnostic(diagnostic.severity, diagnostic.id, diagnostic.message, where, notes, diagnostic.hint)
+
+
+def _translate(diagnostic: Any, data: bytes, name: str) -> Diagnostic:
+    where = to_location(diagnostic.location)
+    notes = [Note(n.message, to_location(n.location)) for n in diagnostic.notes if "see current op" not in n.message]
+    symbol = re.match(r"redefinition of symbol named '(.*)'", diagnostic.message)
+    if not symbol:
+        return Diagnostic("error", "invalid-ir", diagnostic.message, where, tuple(notes))
+    lines = data.split(b"\n")
+    line = lines[where.line - 1] if 0 < where.line <= len(lines) else b""
+    what = "component" if b"pipelink.component" in line else "kernel" if b"pipelink.kernel" in line else "symbol"
+    message = f"{what} '{symbol[1]}' is defined twice"
+    return Diagnostic(
+        "error", "duplicate-name", message, where, tuple(Note("first defined here", n.location) for n in notes)
+    )

@@ -1,0 +1,118 @@
+"""References between operations: every name that one operation uses is declared by another.
+
+Part of the structural verifier; it assumes that each operation by itself is well-formed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pipelink.ir.attributes import SymbolRef
+from pipelink.ir.views import Component, Instance, Kernel, Program, View
+from pipelink.support.diagnostics import Diagnostics, Location, Note, nearest
+
+
+def verify_references(program: Program, diagnostics: Diagnostics, *, components_known: bool) -> None:
+    """Report names that nothing declares; without ``components_known`` only those inside components."""
+    for component in program.components.values():
+        _verify_component(component, diagnostics)
+    if components_known:
+        for kernel in program.kernels:
+            _verify_kernel(program, kernel, diagnostics)
+
+
+def _missing(
+    id: str,
+    message: str,
+    name: str,
+    known: Iterable[str],
+    where: Location,
+    diagnostics: Diagnostics,
+    declared: Location | None = None,
+) -> None:
+    names = list(known)
+    notes = [Note("the component is declared here", declared)] if declared is not None else []
+    diagnostics.error(id, message, where, notes=notes, hint=nearest(name, names))
+
+
+def _verify_component(component: Component, diagnostics: Diagnostics) -> None:
+    owner = f"component '{component.name}'"
+    for child in component.children:
+        role = child.data.get("role")
+        if role is not None and role not in component.roles:
+            message = f"{_what(child)} of {owner} names role '{role}', which it does not have"
+            _missing("unknown-role", message, role, component.roles, child.location, diagnostics)
+    for port in component.ports.values():
+        if port.pool is not None and port.pool not in component.pools:
+            message = f"port '{port.name}' of {owner} lends from pool '{port.pool}', not one of its pools"
+            _missing("unknown-name", message, port.pool, component.pools, port.location, diagnostics)
+    for param in component.params.values():
+        if param.port is None:
+            continue
+        port = component.ports.get(param.port)
+        if port is None:
+            message = f"parameter '{param.name}' of {owner} names port '{param.port}', not one of its ports"
+            _missing("unknown-port", message, param.port, component.ports, param.location, diagnostics)
+        elif param.part >= max(1, len(port.tiles)):
+            message = (
+                f"parameter '{param.name}' of {owner} names tile {param.part} of port "
+                f"'{port.name}', which has {len(port.tiles)}"
+            )
+            diagnostics.error("unknown-name", message, param.location)
+    for bind in component.binds:
+        if bind.name not in component.params:
+            message = f"{owner} binds '{bind.name}', which is not a parameter of it"
+            _missing("unknown-name", message, bind.name, component.params, bind.location, diagnostics)
+
+
+def _what(view: View) -> str:
+    return f"{view.op.name.removeprefix('pipelink.')} '{view.data.get('sym_name', view.data.get('name', ''))}'"
+
+
+def _verify_kernel(program: Program, kernel: Kernel, diagnostics: Diagnostics) -> None:
+    for instance in kernel.instances.values():
+        if instance.component not in program.components:
+            message = f"instance '{instance.name}' is of component '{instance.component}', which is not declared"
+            where = instance.location
+            _missing("unknown-component", message, instance.component, program.components, where, diagnostics)
+
+    def component(ref: SymbolRef, view: View) -> tuple[Instance, Component] | None:
+        """The instance and component that a reference starts with, or a diagnostic."""
+        instance = kernel.instances.get(ref.root)
+        if instance is None:
+            message = f"'{ref}' names instance '{ref.root}', which kernel '{kernel.name}' does not have"
+            _missing("unknown-instance", message, ref.root, kernel.instances, view.location, diagnostics)
+            return None
+        found = program.components.get(instance.component)
+        return (instance, found) if found is not None else None
+
+    for connect in kernel.connects:
+        for ref in (connect.source, connect.target):
+            if (found := component(ref, connect)) and ref.leaf not in found[1].ports:
+                message = f"component '{found[1].name}' has no port '{ref.leaf}', which '{ref}' names"
+                where = connect.location
+                _missing("unknown-port", message, ref.leaf, found[1].ports, where, diagnostics, found[1].location)
+    for group in kernel.exclusives:
+        for ref in group.roles:
+            if (found := component(ref, group)) and ref.leaf not in found[1].roles:
+                message = f"component '{found[1].name}' has no role '{ref.leaf}', which '{ref}' names"
+                where = group.location
+                _missing("unknown-role", message, ref.leaf, found[1].roles, where, diagnostics, found[1].location)
+    for overlay in kernel.overlays:
+        for ref in overlay.buffers:
+            if not (found := component(ref, overlay)):
+                continue
+            buffers = [*found[1].smem, *found[1].ports, *found[1].tmem]
+            if ref.leaf not in buffers:
+                message = f"component '{found[1].name}' has no buffer '{ref.leaf}', which '{ref}' names"
+                where = overlay.location
+                _missing("unknown-name", message, ref.leaf, buffers, where, diagnostics, found[1].location)
+    for bind in kernel.binds:
+        ref = bind.data["param"]
+        if not isinstance(ref, SymbolRef) or len(ref.path) != 2:
+            message = f"a kernel binds @instance::@parameter, not '{ref}'"
+            diagnostics.error("wrong-attribute", message, bind.location)
+        elif (found := component(ref, bind)) and ref.leaf not in found[1].params:
+            message = f"component '{found[1].name}' has no parameter '{ref.leaf}', which '{ref}' names"
+            where = bind.location
+            _missing("unknown-name", message, ref.leaf, found[1].params, where, diagnostics, found[1].location)
