@@ -14,6 +14,7 @@ CATALOG: dict[str, str] = {
     "unknown-symbol": "a launch-contract expression names something that no tensor, derived value or argument is",
     "unbound-parameter": "a tensor map or pointer parameter is bound to no tensor",
     "cyclic-derivation": "derived values of the launch contract depend on each other",
+    "missing-grid": "a kernel with tensor arguments has no grid",
     "launch-conflict": "two declarations of one name in the launch contract disagree",
     "parameter-overflow": "the parameter block is larger than the parameter space",
     # backend

@@ -1,0 +1,494 @@
+"""Resolves the launch contract: from tensors alone to a grid and a filled parameter block.
+
+Components declare tensors, derived scalars, workspaces and a grid by name; equal names mean the same thing across the
+kernel, an instance's ``rename`` gives them another, and the kernel's own declarations win.  Every parameter resolves to
+a tensor, a workspace, an expression or a launch-time scalar, in the order: the kernel's ``bind``, the component's
+``bind``, something of the parameter's name, a scalar argument.  Equal resolutions share one field of the parameter
+block; expressions without names become values known at link time.
+
+:func:`resolve` is a pure function over views; the dictionary that it returns is ``pipelink.launch`` and, unchanged, the
+``launch`` entry of a package's manifest.
+"""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pipelink.ir.views import Bind, Component, Instance, Kernel, Param, Program, Tensor, View
+from pipelink.support import expr
+from pipelink.support.diagnostics import UNKNOWN, Diagnostics, LinkError, Location, Note, nearest
+from pipelink.target import PARAMETER_BYTES
+
+BUILTINS = ("sms", "occupancy")
+TENSOR_MAP_BYTES = 128
+TENSOR_MAP_ALIGN = 128  # CUtensorMap asks for 64; 128 is what the TMA unit fetches
+BLOCK_ALIGN = 64
+
+
+@dataclass
+class Launch:
+    """The resolved contract.  ``params[instance][param]`` is ``{"field": index}`` or ``{"value": constant}``."""
+
+    contract: dict[str, Any]
+    params: dict[str, dict[str, dict[str, Any]]]
+
+
+@dataclass
+class _Declared:
+    """One name of the contract: its resolved data and where it was first declared."""
+
+    data: Any
+    location: Location
+    where: str
+
+
+@dataclass
+class _Names:
+    """Everything that the kernel and its instances declare, after renaming, in order of appearance."""
+
+    tensors: dict[str, _Declared] = field(default_factory=dict[str, _Declared])
+    derived: dict[str, _Declared] = field(default_factory=dict[str, _Declared])
+    workspaces: dict[str, _Declared] = field(default_factory=dict[str, _Declared])
+    peers: dict[str, _Declared] = field(default_factory=dict[str, _Declared])
+    scalars: dict[str, _Declared] = field(default_factory=dict[str, _Declared])
+    grid: _Declared | None = None
+    cluster: _Declared | None = None
+    resident: bool = False
+
+    @property
+    def dimensions(self) -> list[str]:
+        found: dict[str, None] = {}
+        for tensor in self.tensors.values():
+            found.update((extent, None) for extent in tensor.data["shape"] if not extent.isdigit())
+        return list(found)
+
+    def values(self) -> list[str]:
+        """Names that stand for a number in an expression."""
+        return [*self.dimensions, *self.derived, *self.scalars, *BUILTINS]
+
+    def pointers(self) -> list[str]:
+        return [*self.tensors, *self.workspaces, *self.peers]
+
+
+class _Rename(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.names.get(node.id, node.id), node.ctx)
+
+
+def rename_expression(text: str, names: Mapping[str, str]) -> str:
+    """``text`` with free names replaced.  Raises LinkError ``bad-expression``."""
+    if not names:
+        expr.parse(text)
+        return text
+    return ast.unparse(_Rename(names).visit(ast.parse(ast.unparse(expr.parse(text)), mode="eval").body))
+
+
+def resolve(program: Program, kernel: Kernel, diagnostics: Diagnostics) -> Launch:
+    """The launch contract of ``kernel``.  ``threads``, ``smem_bytes`` and ``min_ctas`` are placement's and left out.
+
+    Reports ``unknown-symbol``, ``unbound-parameter``, ``cyclic-derivation``, ``launch-conflict``, ``missing-grid``,
+    ``parameter-overflow`` and ``bad-expression``.
+    """
+    resolver = _Resolver(program, kernel, diagnostics)
+    return resolver.run()
+
+
+class _Resolver:
+    def __init__(self, program: Program, kernel: Kernel, diagnostics: Diagnostics) -> None:
+        self.kernel = kernel
+        self.diagnostics = diagnostics
+        self.names = _Names()
+        self.fields: dict[tuple[object, ...], dict[str, Any]] = {}
+        self.pairs: list[tuple[Instance, Component]] = [
+            (instance, program.components[instance.component])
+            for instance in kernel.instances.values()
+            if instance.component in program.components
+        ]
+
+    def run(self) -> Launch:
+        self.collect()
+        bindings = self.bindings()
+        self.check_expressions()
+        order = self.derivation_order()
+        resolved: dict[str, dict[str, tuple[object, ...] | dict[str, Any]]] = {}
+        for instance, component in self.pairs:
+            own = resolved.setdefault(instance.name, {})
+            for param in component.params.values():
+                bound = bindings.get((instance.name, param.name))
+                found = self.parameter(instance, component, param, bound)
+                if found is not None:
+                    own[param.name] = found
+        index, block = self.block()
+        params = {
+            instance: {
+                name: {"field": index[found]} if isinstance(found, tuple) else found for name, found in own.items()
+            }
+            for instance, own in resolved.items()
+        }
+        return Launch(self.contract(order, block), params)
+
+    # -- collection
+
+    def collect(self) -> None:
+        self.collect_module(self.kernel, "the kernel", {}, wins=True)
+        for instance, component in self.pairs:
+            self.collect_module(component, f"@{instance.name}", instance.rename, wins=False)
+
+    def collect_module(self, module: Kernel | Component, where: str, rename: Mapping[str, str], *, wins: bool) -> None:
+        names = self.names
+        for tensor in module.tensors:
+            self.add_tensor(tensor, where, rename)
+        for derive in module.derives:
+            value = self.renamed(derive.value, rename, derive)
+            self.add(names.derived, "derived value", rename.get(derive.name, derive.name), value, derive, where)
+        for space in module.workspaces:
+            data = {"bytes": self.renamed(space.bytes, rename, space), "init": space.init}
+            self.add(names.workspaces, "workspace", rename.get(space.name, space.name), data, space, where)
+        for peer in module.peers:
+            data = {"tensor": rename.get(peer.tensor, peer.tensor), "count": peer.count}
+            self.add(names.peers, "peer buffer", rename.get(peer.name, peer.name), data, peer, where)
+        if module.grid is not None:
+            value = [self.renamed(extent, rename, module.grid) for extent in module.grid.value]
+            names.grid = self.agree(names.grid, "grid", (value + ["1", "1"])[:3], module.grid, where)
+        if module.cluster is not None:
+            value = (list(module.cluster.value) + [1, 1])[:3]
+            names.cluster = self.agree(names.cluster, "cluster", value, module.cluster, where)
+        names.resident |= module.resident
+
+    def renamed(self, text: str, rename: Mapping[str, str], view: View) -> str:
+        try:
+            return rename_expression(text, rename)
+        except LinkError as problem:
+            self.located(problem, view.location)
+            return "0"
+
+    def located(self, problem: LinkError, location: Location) -> None:
+        for found in problem.diagnostics:
+            self.diagnostics.error(found.id, found.message, location, notes=found.notes, hint=found.hint)
+
+    def agree(self, known: _Declared | None, what: str, value: object, view: View, where: str) -> _Declared:
+        """The first declaration, checked against a later one; the kernel's, which comes first, wins."""
+        if known is None:
+            return _Declared(value, view.location, where)
+        if known.data != value and known.where != "the kernel":
+            self.conflict(what, known, f"{where} declares {_show(value)}", view)
+        return known
+
+    def add(self, table: dict[str, _Declared], what: str, name: str, data: object, view: View, where: str) -> None:
+        known = table.get(name)
+        table[name] = self.agree(known, f"{what} '{name}'", data, view, where)
+
+    def conflict(self, what: str, known: _Declared, other: str, view: View) -> None:
+        self.diagnostics.error(
+            "launch-conflict",
+            f"{what} is declared as {_show(known.data)} by {known.where}, but {other}",
+            known.location,
+            notes=[Note("the other declaration is here", view.location)],
+            hint="declare it in the kernel, which wins, or rename it in one instance",
+        )
+
+    def add_tensor(self, tensor: Tensor, where: str, rename: Mapping[str, str]) -> None:
+        name = rename.get(tensor.name, tensor.name)
+        shape = [rename.get(extent, extent) for extent in tensor.shape]
+        data = {"element": tensor.element, "shape": shape, "access": tensor.access}
+        known = self.names.tensors.get(name)
+        if known is None:
+            self.names.tensors[name] = _Declared(data, tensor.location, where)
+            return
+        kernel_wins = known.where == "the kernel" and len(known.data["shape"]) == len(shape)
+        if known.data["element"] != tensor.element or (known.data["shape"] != shape and not kernel_wins):
+            self.conflict(f"tensor '{name}'", known, f"{where} declares {_show(data)}", tensor)
+        elif known.data["access"] != tensor.access:
+            known.data["access"] = "readwrite"
+
+    # -- expressions
+
+    def check_expressions(self) -> None:
+        names = self.names
+        for name, declared in names.derived.items():
+            self.check_names(declared.data, declared.location, f"derived value '{name}'")
+        for name, declared in names.workspaces.items():
+            self.check_names(declared.data["bytes"], declared.location, f"workspace '{name}'")
+        if names.grid is not None:
+            for extent in names.grid.data:
+                self.check_names(extent, names.grid.location, "the grid")
+        elif names.tensors:
+            self.diagnostics.error(
+                "missing-grid",
+                f"kernel '{self.kernel.name}' has tensor arguments but neither it nor a component declares a grid",
+                self.kernel.location,
+            )
+
+    def check_names(self, text: str, location: Location, what: str) -> bool:
+        """Report names that nothing declares.  Returns whether all are known."""
+        strides = {
+            node.args[0].id
+            for node in ast.walk(expr.parse(text))
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "stride"
+            and isinstance(node.args[0], ast.Name)
+        }
+        known = set(self.names.values())
+        good = True
+        for name in expr.names(text):
+            if name in known or (name in strides and name in self.names.tensors):
+                continue
+            good = False
+            if name in self.names.pointers() and name not in strides:
+                message = f"{what} uses '{name}' as a number in '{text}', but it is a buffer"
+                self.diagnostics.error("unknown-symbol", message, location)
+                continue
+            candidates = self.names.tensors if name in strides else self.names.values()
+            self.diagnostics.error(
+                "unknown-symbol",
+                f"{what} uses '{name}' in '{text}', which is no dimension, derived value or scalar argument",
+                location,
+                hint=nearest(name, candidates),
+            )
+        return good
+
+    def derivation_order(self) -> list[str]:
+        derived = self.names.derived
+        graph = {name: [n for n in expr.names(d.data) if n in derived] for name, d in derived.items()}
+        try:
+            order = list(graphlib.TopologicalSorter(graph).static_order())
+        except graphlib.CycleError as problem:
+            cycle: list[str] = problem.args[1]
+            first, *others = [derived[name] for name in dict.fromkeys(cycle)]
+            self.diagnostics.error(
+                "cyclic-derivation",
+                f"derived values depend on each other: {' -> '.join(reversed(cycle))}",
+                first.location,
+                notes=[Note("part of the cycle", other.location) for other in others],
+            )
+            return []
+        for name in self.names.dimensions:
+            if name in derived:
+                self.conflict_with_dimension(name)
+        return order
+
+    def conflict_with_dimension(self, name: str) -> None:
+        tensor, declared = next((t, d) for t, d in self.names.tensors.items() if name in d.data["shape"])
+        self.diagnostics.error(
+            "launch-conflict",
+            f"'{name}' is a derived value and also a dimension of tensor '{tensor}'",
+            self.names.derived[name].location,
+            notes=[Note("the tensor is declared here", declared.location)],
+        )
+
+    # -- parameters
+
+    def bindings(self) -> dict[tuple[str, str], _Binding]:
+        """What each parameter is bound to, and the scalar arguments that remain."""
+        found: dict[tuple[str, str], _Binding] = {}
+        by_instance = {instance.name: component for instance, component in self.pairs}
+        for bind in self.kernel.binds:
+            self.check_bind(bind, by_instance)
+            found[bind.instance or "", bind.name] = _Binding(bind.to, bind.value, bind.location)
+        for instance, component in self.pairs:
+            own = {bind.name: bind for bind in component.binds}
+            for param in component.params.values():
+                key = (instance.name, param.name)
+                if key in found:
+                    continue
+                name = instance.rename.get(param.name, param.name)
+                if param.name in own:
+                    bind = own[param.name]
+                    to = None if bind.to is None else self.renamed(bind.to, instance.rename, bind)
+                    found[key] = _Binding(to, bind.value, bind.location)
+                elif name in self.names.values() or name in self.names.pointers():
+                    found[key] = _Binding(name, None, param.location)
+                elif not _is_pointer(param):
+                    self.add(self.names.scalars, "scalar", name, param.type, param, f"@{instance.name}")
+                    found[key] = _Binding(name, None, param.location)
+        return found
+
+    def check_bind(self, bind: Bind, by_instance: Mapping[str, Component]) -> None:
+        component = by_instance.get(bind.instance or "")
+        if component is None:
+            message = f"the kernel binds a parameter of '{bind.instance}', which is no instance"
+            self.diagnostics.error(
+                "unknown-symbol", message, bind.location, hint=nearest(bind.instance or "", by_instance)
+            )
+        elif bind.name not in component.params:
+            message = f"component '{component.name}' has no parameter '{bind.name}'"
+            self.diagnostics.error("unknown-symbol", message, bind.location, hint=nearest(bind.name, component.params))
+
+    def parameter(
+        self, instance: Instance, component: Component, param: Param, bound: _Binding | None
+    ) -> tuple[object, ...] | dict[str, Any] | None:
+        """The key of the parameter's field, or its value known at link time; None after an error."""
+        what = f"parameter @{instance.name}::@{param.name}"
+        if param.type == "tensor_map":
+            return self.tensor_map(component, param, bound, what)
+        if _is_pointer(param):
+            return self.pointer(param, bound, what)
+        if bound is None:
+            return None
+        if bound.to is None:
+            return {"value": bound.value}
+        try:
+            expr.parse(bound.to)
+        except LinkError as problem:
+            self.located(problem, bound.location)
+            return None
+        if not self.check_names(bound.to, bound.location, what):
+            return None
+        if not expr.names(bound.to):
+            return {"value": expr.evaluate(bound.to, {})}
+        data = {"name": param.name, "kind": "value", "type": param.type, "value": bound.to}
+        return self.add_field(("value", param.type, bound.to), data, param.bytes, param.align)
+
+    def unbound(self, what: str, kind: str, param: Param, bound: _Binding | None, known: list[str]) -> None:
+        given = bound.to if bound is not None and bound.to is not None else None
+        message = (
+            f"{what} is a {kind} but is bound to '{given}', which is no {_ONE_OF[kind]}"
+            if given is not None
+            else f"{what} is a {kind} and nothing binds it to a {_ONE_OF[kind]}"
+        )
+        self.diagnostics.error(
+            "unbound-parameter",
+            message,
+            bound.location if given is not None and bound is not None else param.location,
+            hint=nearest(given or param.name, known),
+        )
+
+    def tensor_map(
+        self, component: Component, param: Param, bound: _Binding | None, what: str
+    ) -> tuple[object, ...] | None:
+        tensors = self.names.tensors
+        if bound is None or bound.to not in tensors:
+            self.unbound(what, "tensor map", param, bound, list(tensors))
+            return None
+        port = component.ports.get(param.port or "")
+        if port is None or param.part >= len(port.tiles):
+            self.diagnostics.error(
+                "unbound-parameter",
+                f"{what} names part {param.part} of port '{param.port}', which component '{component.name}' lacks",
+                param.location,
+                hint=nearest(param.port or "", component.ports),
+            )
+            return None
+        tile = port.tiles[param.part]
+        tensor = tensors[bound.to]
+        rank = len(tensor.data["shape"])
+        if tile.element != tensor.data["element"] or len(tile.shape) > rank:
+            self.diagnostics.error(
+                "launch-conflict",
+                f"{what} copies tiles of {tile.element}{list(tile.shape)}, "
+                f"but tensor '{bound.to}' is {_show(tensor.data)}",
+                param.location,
+                notes=[Note("the tensor is declared here", tensor.location)],
+            )
+            return None
+        box = [1] * (rank - len(tile.shape)) + list(tile.shape)
+        swizzle = tile.layout if tile.layout.startswith("swizzle") else "none"
+        data = {
+            "name": param.name,
+            "kind": "tensor_map",
+            "tensor": bound.to,
+            "element": tile.element,
+            "box": box,
+            "swizzle": swizzle,
+        }
+        key = ("tensor_map", bound.to, tuple(box), swizzle)
+        return self.add_field(key, data, TENSOR_MAP_BYTES, TENSOR_MAP_ALIGN)
+
+    def pointer(self, param: Param, bound: _Binding | None, what: str) -> tuple[object, ...] | None:
+        names = self.names
+        if bound is None or bound.to not in names.pointers():
+            self.unbound(what, "pointer", param, bound, names.pointers())
+            return None
+        if bound.to in names.tensors:
+            data = {"name": param.name, "kind": "pointer", "tensor": bound.to}
+        elif bound.to in names.workspaces:
+            data = {"name": param.name, "kind": "workspace", "workspace": bound.to}
+        else:
+            data = {"name": param.name, "kind": "peers", "peers": bound.to}
+        return self.add_field((data["kind"], bound.to), data, param.bytes, param.align)
+
+    def add_field(self, key: tuple[object, ...], data: dict[str, Any], size: int, align: int) -> tuple[object, ...]:
+        self.fields.setdefault(key, {**data, "bytes": size, "align": align})
+        return key
+
+    # -- result
+
+    def block(self) -> tuple[dict[tuple[object, ...], int], dict[str, Any]]:
+        """The parameter block: fields by falling alignment, so that none is padded."""
+        order = sorted(self.fields, key=lambda key: -self.fields[key]["align"])
+        offset = 0
+        fields: list[dict[str, Any]] = []
+        for key in order:
+            data = dict(self.fields[key])
+            align: int = data.pop("align")
+            offset = -(-offset // align) * align
+            fields.append({"name": data.pop("name"), "offset": offset, "bytes": data.pop("bytes"), **data})
+            offset += fields[-1]["bytes"]
+        align = TENSOR_MAP_ALIGN if any(f["kind"] == "tensor_map" for f in fields) else BLOCK_ALIGN
+        size = -(-offset // align) * align
+        if size > PARAMETER_BYTES:
+            largest = sorted(fields, key=lambda f: -f["bytes"])[:3]
+            self.diagnostics.error(
+                "parameter-overflow",
+                f"the parameters of kernel '{self.kernel.name}' need {size} bytes, "
+                f"{size - PARAMETER_BYTES} over {PARAMETER_BYTES}",
+                self.kernel.location,
+                notes=[Note(f"{f['name']}: {f['bytes']} bytes", UNKNOWN) for f in largest],
+            )
+        return {key: number for number, key in enumerate(order)}, {"bytes": size, "align": align, "fields": fields}
+
+    def contract(self, order: list[str], block: dict[str, Any]) -> dict[str, Any]:
+        names = self.names
+        arguments: list[dict[str, Any]] = [
+            {"name": name, "kind": "tensor", **declared.data} for name, declared in names.tensors.items()
+        ]
+        arguments += [{"name": n, "kind": "peers", **d.data} for n, d in names.peers.items()]
+        arguments += [{"name": n, "kind": "scalar", "type": d.data} for n, d in names.scalars.items()]
+        return {
+            "kernel": self.kernel.name,
+            "arguments": arguments,
+            "dimensions": names.dimensions,
+            "derived": [{"name": name, "value": names.derived[name].data} for name in order],
+            "grid": names.grid.data if names.grid else ["1", "1", "1"],
+            "cluster": names.cluster.data if names.cluster else [1, 1, 1],
+            "cooperative": names.resident,
+            "resident": names.resident,
+            "workspaces": [{"name": name, **d.data} for name, d in names.workspaces.items()],
+            "parameters": block,
+        }
+
+
+@dataclass(frozen=True)
+class _Binding:
+    to: str | None
+    value: int | str | bool | None
+    location: Location
+
+
+_ONE_OF = {"tensor map": "tensor", "pointer": "tensor, workspace or peer buffer"}
+
+
+def _is_pointer(param: Param) -> bool:
+    return param.type in ("pointer", "tensor_map") or param.type.endswith("*")
+
+
+def _show(data: object) -> str:
+    match data:
+        case {"element": element, "shape": shape}:
+            return f"{element}[{', '.join(shape)}]"
+        case {"bytes": size, "init": init}:
+            return f"{size} bytes, {init}"
+        case list() as items:
+            return "[" + ", ".join(str(item) for item in items) + "]"
+        case str() as text:
+            return f"'{text}'"
+        case _:
+            return str(data)
