@@ -1,8 +1,7 @@
 """The CUDA compiler in the process: NVRTC, its headers, and where the binary tools are.
 
-Source text in; LTO-IR, cubin or contract records out.  Everything comes from the pinned PyPI wheels, so neither a
-toolkit nor a host compiler is needed.  NVRTC has no host pass: :func:`compile_records` compiles the contract alone to
-PTX (bodies unreferenced, so no code is made) and reads the rendered records out of the initialised variables.
+Source text in; LTO-IR or a cubin out.  Everything comes from the pinned PyPI wheels, so neither a toolkit nor a host
+compiler is needed.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from pipelink.support.diagnostics import Diagnostic, LinkError, Location, Note, 
 
 _MESSAGE = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (?P<text>.*)$")
 _CONTEXT = re.compile(r"at line (?P<line>\d+)(?: of (?P<file>\S.*))?$")
-_RECORD = re.compile(r"\.b8\s+\w*pl_record_\w+_text\w*\[\d+\]\s*=\s*\{([^}]*)\}")
 
 
 def _package(*parts: str) -> Path | None:
@@ -120,34 +118,11 @@ def compile_cubin(
     return _compile(source, name, arch, "cubin", tuple(options), include_dirs, defines, std)
 
 
-def compile_records(
-    source: str,
-    name: str,
-    arch: str,
-    *,
-    include_dirs: Sequence[str | Path] = (),
-    defines: Sequence[str] = (),
-    std: str = "c++17",
-    options: Sequence[str] = (),
-) -> tuple[bytes, ...]:
-    """The contract records (JSON text, no NUL) that ``source`` declares when compiled for ``arch``, in source order.
-    Arguments and errors as :func:`compile_ltoir`."""
-    # compute_90a, not sm_90a: with a real arch ptxas would run on this PTX.
-    virtual = arch.replace("sm_", "compute_")
-    flags = ("-rdc=true", "-DPL_CONTRACT_PASS", *options)
-    ptx = _compile(source, name, virtual, "ptx", flags, include_dirs, defines, std).decode("utf-8", "replace")
-    records: list[bytes] = []
-    for match in _RECORD.finditer(ptx):
-        data = bytes(int(byte) & 255 for byte in match.group(1).split(","))
-        records.append(data.split(b"\0")[0])
-    return tuple(records)
-
-
 def _compile(
     source: str,
     name: str,
     arch: str,
-    result: Literal["ltoir", "cubin", "ptx"],
+    result: Literal["ltoir", "cubin"],
     flags: Sequence[str],
     dirs: Sequence[str | Path],
     defines: Sequence[str],
@@ -163,14 +138,14 @@ def _compile(
         (status,) = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
         if int(status):
             raise _failure(name, _log(nvrtc, program) or _text(nvrtc, status))
-        sizes = {"ltoir": nvrtc.nvrtcGetLTOIRSize, "cubin": nvrtc.nvrtcGetCUBINSize, "ptx": nvrtc.nvrtcGetPTXSize}
-        reads = {"ltoir": nvrtc.nvrtcGetLTOIR, "cubin": nvrtc.nvrtcGetCUBIN, "ptx": nvrtc.nvrtcGetPTX}
+        sizes = {"ltoir": nvrtc.nvrtcGetLTOIRSize, "cubin": nvrtc.nvrtcGetCUBINSize}
+        reads = {"ltoir": nvrtc.nvrtcGetLTOIR, "cubin": nvrtc.nvrtcGetCUBIN}
         status, size = sizes[result](program)
         _require(nvrtc, status)
         data = bytearray(size)
         (status,) = reads[result](program, data)
         _require(nvrtc, status)
-        return bytes(data.rstrip(b"\0") if result == "ptx" else data)
+        return bytes(data)
     finally:
         nvrtc.nvrtcDestroyProgram(program)
 

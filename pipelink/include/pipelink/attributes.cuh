@@ -14,7 +14,7 @@ template <int N, int Align = N % 4 == 0 ? 4 : 1>
 struct warps {
   static_assert(N >= 1 && N <= 32, "pl::warps<n>: 1 to 32");
   static_assert(Align == 1 || Align == 2 || Align == 4, "pl::warps<n, align>: align is 1, 2 or 4");
-  static constexpr about attribute = about::warps;
+  enum : int { attribute = int(about::warps) };
   PL_STATIC_FN_ void write(detail::writer& w) {
     w.field("warps", N);
     w.field("align", Align);
@@ -25,7 +25,7 @@ template <int Min, int Max>
 struct registers {
   static_assert(Min % 8 == 0 && Max % 8 == 0, "pl::registers<min, max>: multiples of 8");
   static_assert(24 <= Min && Min <= Max && Max <= 256, "pl::registers<min, max>: 24 <= min <= max <= 256");
-  static constexpr about attribute = about::registers;
+  enum : int { attribute = int(about::registers) };
   PL_STATIC_FN_ void write(detail::writer& w) {
     w.key("registers");
     w.open('[');
@@ -36,7 +36,7 @@ struct registers {
 };
 // The entry runs in one thread of the role's first warp.
 struct one_thread {
-  static constexpr about attribute = about::threads;
+  enum : int { attribute = int(about::threads) };
   PL_STATIC_FN_ void write(detail::writer& w) { w.field("threads", "one"); }
 };
 
@@ -44,20 +44,20 @@ struct one_thread {
 template <int N>
 struct threads {
   static_assert(N >= 32 && N % 32 == 0 && N <= 1024, "pl::threads<n>: a multiple of 32, up to 1024");
-  static constexpr about attribute = about::count;
+  enum : int { attribute = int(about::count) };
   PL_STATIC_FN_ void write(detail::writer& w) { w.field("threads", N); }
 };
 template <int N>
 struct align {
   static_assert(N >= 1 && (N & (N - 1)) == 0, "pl::align<n>: a power of two");
-  static constexpr about attribute = about::align;
+  enum : int { attribute = int(about::align) };
   PL_STATIC_FN_ void write(detail::writer& w) { w.field("align", N); }
 };
 // Points of the component's own time between which the buffer holds data; disjoint intervals may be overlaid.
 template <int Begin, int End>
 struct live {
   static_assert(0 <= Begin && Begin < End, "pl::live<begin, end>: 0 <= begin < end");
-  static constexpr about attribute = about::live;
+  enum : int { attribute = int(about::live) };
   PL_STATIC_FN_ void write(detail::writer& w) {
     w.key("live");
     w.open('[');
@@ -72,7 +72,7 @@ struct live {
 template <int Min, int Max>
 struct ring {
   static_assert(1 <= Min && Min <= Max && Max <= 64, "pl::ring<min, max>: 1 <= min <= max <= 64");
-  static constexpr about attribute = about::ring;
+  enum : int { attribute = int(about::ring) };
   PL_STATIC_FN_ void write(detail::writer& w) {
     w.key("stages");
     w.open('[');
@@ -84,7 +84,7 @@ struct ring {
 // How the data are touched at this end.  The linker derives arrival counts, their unit and proxy fences from it.
 #define PL_TOUCH_(NAME, TEXT)                                                     \
   struct NAME {                                                                   \
-    static constexpr about attribute = about::touch;                              \
+    enum : int { attribute = int(about::touch) };                              \
     PL_STATIC_FN_ const char* name() { return TEXT; }                             \
     PL_STATIC_FN_ void write(detail::writer& w) { w.field("touch", TEXT); }       \
   };
@@ -94,22 +94,22 @@ PL_TOUCH_(by_wgmma, "wgmma")
 PL_TOUCH_(by_cp_async, "cp_async")
 #undef PL_TOUCH_
 struct ends {  // the producer may say that nothing follows
-  static constexpr about attribute = about::ends;
+  enum : int { attribute = int(about::ends) };
   PL_STATIC_FN_ void write(detail::writer& w) { w.flag("ends"); }
 };
 struct may_be_empty {  // the stream may end before its first item
-  static constexpr about attribute = about::empty;
+  enum : int { attribute = int(about::empty) };
   PL_STATIC_FN_ void write(detail::writer& w) { w.flag("may_be_empty"); }
 };
 template <class Role>
 struct in_role {  // needed where a component has several roles
-  static constexpr about attribute = about::role;
+  enum : int { attribute = int(about::role) };
   PL_STATIC_FN_ void write(detail::writer& w) { w.field("role", Role::name()); }
 };
 template <int N>
 struct credit {  // times that take() goes through before the first pass()
   static_assert(0 <= N && N <= 1, "pl::credit<n>: 0 or 1");
-  static constexpr about attribute = about::credit;
+  enum : int { attribute = int(about::credit) };
   PL_STATIC_FN_ void write(detail::writer& w) { w.field("credit", N); }
 };
 
@@ -118,11 +118,11 @@ template <class... A>
 struct attributes {};  // a list that may be empty
 template <class T, class = void>
 struct is_attribute {
-  static constexpr bool value = false;
+  enum : bool { value = false };
 };
 template <class T>
 struct is_attribute<T, void_t<decltype(T::attribute)>> {
-  static constexpr bool value = true;
+  enum : bool { value = true };
 };
 template <class T, bool = is_attribute<T>::value>
 struct about_of {
@@ -130,7 +130,7 @@ struct about_of {
 };
 template <class T>
 struct about_of<T, true> {
-  PL_STATIC_FN_ bool is(about a) { return T::attribute == a; }
+  PL_STATIC_FN_ bool is(about a) { return int(T::attribute) == int(a); }
 };
 template <class A, about... Known>
 PL_FN_ bool is_one_of() {

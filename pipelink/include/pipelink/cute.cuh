@@ -57,8 +57,8 @@ struct cute_parts<cute::ComposedLayout<cute::Swizzle<B, M, S>, Offset, L>> {
 template <class T, class Layout>
 struct cute_tile {
   static_assert(detail::is_element<T>::value, "pl::cute_tile: not an element type; specialise pl::element<T>");
-  static constexpr long long bytes = static_cast<long long>(cute::cosize_v<Layout>) * element<T>::bits / 8;
-  static constexpr int align = detail::cute_parts<Layout>::align(element<T>::bits);
+  enum : long long { bytes = static_cast<long long>(cute::cosize_v<Layout>) * element<T>::bits / 8 };
+  enum : int { align = detail::cute_parts<Layout>::align(element<T>::bits) };
   PL_STATIC_FN_ void write(detail::writer& w) {
     using L = typename detail::cute_parts<Layout>::layout;
     w.field("element", element<T>::name());

@@ -24,6 +24,8 @@ struct any_stream {
     static_assert(0 <= Part && Part < Stream::parts, "the slot has fewer tiles");
     return Port::pl_address(s.id, s.frame, at.stage, Part);
   }
+  // The ring's depth, a constant of the placement.
+  static __device__ __forceinline__ int stages(self s) { return Port::pl_stages(s.id, s.frame); }
   template <class T, int Part = 0>
   static __device__ __forceinline__ T* pointer(self s, slot at) {
     return static_cast<T*>(__cvta_shared_to_generic(address<Part>(s, at)));
@@ -40,7 +42,7 @@ struct ring_port : any_stream<Port, Stream> {
                 "PL_IN/PL_OUT: exactly one of pl::by_tma, pl::by_threads, pl::by_wgmma is needed");
   static_assert(!has<by_cp_async, A...>(), "pl::by_cp_async belongs to PL_LOCAL: both ends in one role");
   static_assert(!has<may_be_empty, A...>() || has<ends, A...>(), "pl::may_be_empty needs pl::ends");
-  static constexpr bool can_end = has<ends, A...>();
+  enum : bool { can_end = has<ends, A...>() };
   PL_STATIC_FN_ void write(writer& w) {
     Stream::write(w);
     write_all<A...>(w);
@@ -51,8 +53,8 @@ struct ring_port : any_stream<Port, Stream> {
 
 template <class Port, class Stream, class... A>
 struct out_port : detail::ring_port<Port, Stream, A...> {
-  static constexpr bool tma = detail::has<by_tma, A...>();
-  static constexpr bool can_end = detail::has<ends, A...>();
+  enum : bool { tma = detail::has<by_tma, A...>() };
+  enum : bool { can_end = detail::has<ends, A...>() };
   static_assert(!detail::has<by_wgmma, A...>(), "PL_OUT: wgmma does not write shared memory; pl::by_tma or pl::by_threads");
   // Waits for a free slot and takes it; a by_tma port also announces the slot's bytes.
   static __device__ __forceinline__ slot acquire(self s) { return {Port::pl_acquire(s.id, s.frame)}; }
@@ -91,7 +93,7 @@ struct out_port : detail::ring_port<Port, Stream, A...> {
 
 template <class Port, class Stream, class... A>
 struct in_port : detail::ring_port<Port, Stream, A...> {
-  static constexpr bool can_end = detail::has<ends, A...>();
+  enum : bool { can_end = detail::has<ends, A...>() };
   // Waits for the next filled slot.
   static __device__ __forceinline__ slot wait(self s) { return {Port::pl_wait(s.id, s.frame)}; }
   // This thread has read the slot's data for the last time.
@@ -261,6 +263,7 @@ struct call<R(A...)> {
     static __device__ unsigned pl_wait(int, void*);                                                        \
     static __device__ void pl_release(int, void*, unsigned);                                               \
     static __device__ unsigned pl_address(int, void*, unsigned, int);                                      \
+    static __device__ unsigned pl_stages(int, void*);                                                      \
     static __device__ void pl_tma1(int, void*, unsigned, int, const void*, int);                           \
     static __device__ void pl_tma2(int, void*, unsigned, int, const void*, int, int);                      \
     static __device__ void pl_tma3(int, void*, unsigned, int, const void*, int, int, int);                 \
@@ -321,7 +324,7 @@ struct call<R(A...)> {
 // PL_DEFINE(next)(pl::self self, int i) -> pl::tile_coord { body of the answer }
 #define PL_DEFINE(nm)                                                                 \
   PL_RECORD_(answer_##nm, nm, "answer", ::pl::detail::nothing)                        \
-  PL_IF_CODE_(__device__ void nm##_port::pl_answer(int id, void* frame, char* pack) { \
-    answer<nm##_port>(::pl::self{id, frame}, pack);                                   \
-  })                                                                                  \
+  __device__ void nm##_port::pl_answer(int id, void* frame, char* pack) { \
+    answer<nm##_port>(::pl::self{id, frame}, pack);                       \
+  }                                                                       \
   __device__ __forceinline__ auto nm##_port::body

@@ -3,9 +3,9 @@
 // A declaration of a component is a type with a static `write(writer&)`.  PL_RECORD_ renders it at compile time to one
 // JSON text and lets it leave the compiler in three ways:
 //   nvcc's host pass       bytes in ELF section .pipelink.contract of the object, NUL-terminated, in no fixed order
-//   PL_CONTRACT_PASS       (pl-cc, NVRTC to PTX) initialised device variables, read out of the PTX
-//   every device code pass an empty function, never called, whose mangled name holds the record's hash: LTO drops it,
-//                          and it tells what this architecture's code was compiled with (`pl-objdump --verify`)
+//   every device code pass initialised variables of the device code: what this architecture was compiled with.  No
+//                          code refers to them, so a link drops them (nvJitLink -optimize-unused-variables); pl-cc and
+//                          `pl-objdump --verify` read them from the PTX that nvJitLink makes of one image.
 // C++17 or later; no header needed.  Every constexpr function names its execution spaces, which NVRTC demands.
 #pragma once
 #define PL_FN_ __host__ __device__ constexpr
@@ -13,7 +13,7 @@
 
 namespace pl {
 
-constexpr int abi = 1;  // the contract version, "pipelink" in each record
+enum : int { abi = 1 };  // the contract version, "pipelink" in each record
 
 namespace detail {
 
@@ -141,18 +141,6 @@ PL_FN_ text<measure<Record>()> render() {
   Record::write(w);
   return t;
 }
-// FNV-1a, 64 bits, of the record's text without its NUL.
-template <class Record>
-PL_FN_ unsigned long long hash() {
-  auto t = render<Record>();
-  unsigned long long h = 14695981039346656037ull;
-  for (unsigned i = 0; i + 1 < sizeof(t.data); ++i)
-    h = (h ^ static_cast<unsigned char>(t.data[i])) * 1099511628211ull;
-  return h;
-}
-template <unsigned long long Hash>
-struct mark {};
-
 // Does `signature` (__PRETTY_FUNCTION__ of NAME::pl_component::where) name exactly NAME, not SOMETHING::NAME?
 PL_FN_ bool at_global_scope(const char* signature, const char* name) {
   const char* tail = "::pl_component::where";
@@ -188,11 +176,11 @@ PL_FN_ bool is_component_name(const char* name) {
 // The few library pieces needed here, so that no standard header is.
 template <class A, class B>
 struct same {
-  static constexpr bool value = false;
+  enum : bool { value = false };
 };
 template <class A>
 struct same<A, A> {
-  static constexpr bool value = true;
+  enum : bool { value = true };
 };
 template <class...>
 using void_t = void;
@@ -219,26 +207,19 @@ struct nothing {
 
 // Found by name lookup where a declaration stands outside every component.
 struct pl_component {
-  static constexpr bool declared = false;
+  enum : bool { declared = false };
   PL_STATIC_FN_ const char* name() { return ""; }
 };
 
-#if defined(PL_CONTRACT_PASS)
-#define PL_EMIT_(id)                                                                                       \
+#if defined(__CUDA_ARCH__)
+#define PL_EMIT_(id)                                                                                         \
   extern const __device__ ::pl::detail::text<::pl::detail::measure<pl_record_##id>()> pl_record_##id##_text; \
   const __device__ ::pl::detail::text<::pl::detail::measure<pl_record_##id>()> pl_record_##id##_text =       \
       ::pl::detail::render<pl_record_##id>();
-// In this pass bodies are only parsed: nothing refers to the inline body, so no code is generated.
-#define PL_IF_CODE_(...)
-#elif defined(__CUDA_ARCH__)
-#define PL_EMIT_(id) \
-  __device__ void pl_device_record_##id(::pl::detail::mark<::pl::detail::hash<pl_record_##id>()>) {}
-#define PL_IF_CODE_(...) __VA_ARGS__
 #else  // nvcc's host pass
-#define PL_EMIT_(id)                                       \
+#define PL_EMIT_(id)                                                                                 \
   __attribute__((used, section(".pipelink.contract"))) static constexpr auto pl_record_##id##_text = \
       ::pl::detail::render<pl_record_##id>();
-#define PL_IF_CODE_(...) __VA_ARGS__
 #endif
 
 // id: unique in the component, so that a second declaration of a name is an error; nm: the name in the record.
@@ -265,7 +246,7 @@ struct pl_component {
 #define PL_COMPONENT(...)                                                                                             \
   namespace __VA_ARGS__ {                                                                                             \
     struct pl_component {                                                                                             \
-      static constexpr bool declared = true;                                                                          \
+      enum : bool { declared = true };                                                                          \
       PL_STATIC_FN_ const char* name() { return #__VA_ARGS__; }                                                       \
       PL_STATIC_FN_ const char* where() { return __PRETTY_FUNCTION__; }                                               \
       PL_STATIC_FN_ void write(::pl::detail::writer& w) { w.field("cxx", __cplusplus > 201703L ? 20 : 17); }          \

@@ -125,7 +125,7 @@ struct parameter<tensor_map<Port, Part>> {
 #define PL_ENTRY(nm)                                                                                       \
   static_assert(::pl::detail::is_role<nm>(0), "PL_ENTRY: not declared with PL_ROLE");                      \
   PL_RECORD_(entry_##nm, nm, "entry", ::pl::detail::nothing)                                               \
-  PL_IF_CODE_(__device__ void nm::pl_enter(int id, void* frame) { body(::pl::self{id, frame}); })          \
+  __device__ void nm::pl_enter(int id, void* frame) { body(::pl::self{id, frame}); }                       \
   __device__ __forceinline__ void nm::body([[maybe_unused]] ::pl::self self)
 
 // PL_SMEM(scratch, float[1024], pl::align<128>);  scratch(self) is a pointer, scratch_smem::address(self) its address.

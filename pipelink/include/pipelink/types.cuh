@@ -12,8 +12,8 @@ namespace pl {
 
 struct bf16;  // element types by name: tiles need no header of theirs
 struct f16;
-struct f8e4m3;
-struct f8e5m2;
+struct e4m3;
+struct e5m2;
 
 // element<T>: name() and bits of an element type.  Open: specialise it for more.
 template <class T>
@@ -22,14 +22,14 @@ struct element;
   template <>                                         \
   struct element<T> {                                 \
     PL_STATIC_FN_ const char* name() { return NAME; } \
-    static constexpr int bits = BITS;                 \
+    enum : int { bits = BITS };                 \
   };
 PL_ELEMENT_(bf16, "bf16", 16)
 PL_ELEMENT_(f16, "f16", 16)
 PL_ELEMENT_(::__nv_bfloat16, "bf16", 16)
 PL_ELEMENT_(::__half, "f16", 16)
-PL_ELEMENT_(f8e4m3, "f8e4m3", 8)
-PL_ELEMENT_(f8e5m2, "f8e5m2", 8)
+PL_ELEMENT_(e4m3, "e4m3", 8)
+PL_ELEMENT_(e5m2, "e5m2", 8)
 PL_ELEMENT_(float, "f32", 32)
 PL_ELEMENT_(double, "f64", 64)
 PL_ELEMENT_(bool, "bool", 8)
@@ -49,11 +49,11 @@ PL_ELEMENT_(unsigned long long, "u64", 64)
 namespace detail {
 template <class T, class = void>
 struct is_element {
-  static constexpr bool value = false;
+  enum : bool { value = false };
 };
 template <class T>
 struct is_element<T, void_t<decltype(element<T>::bits)>> {
-  static constexpr bool value = true;
+  enum : bool { value = true };
 };
 }  // namespace detail
 
@@ -155,7 +155,7 @@ struct tile {
   static_assert(sizeof...(Shape) >= 1 && sizeof...(Shape) <= 5, "pl::tile<element, dimensions...>: 1 to 5 dimensions");
   static_assert((true && ... && (Shape > 0)), "pl::tile: every dimension is positive");
   static_assert(detail::is_element<T>::value, "pl::tile: not an element type; specialise pl::element<T> to add one");
-  static constexpr long long bytes = (1LL * ... * Shape) * element<T>::bits / 8;
+  enum : long long { bytes = (1LL * ... * Shape) * element<T>::bits / 8 };
   PL_STATIC_FN_ void write(detail::writer& w) {
     w.field("element", element<T>::name());
     w.key("shape");
@@ -167,19 +167,19 @@ struct tile {
 namespace detail {
 template <class Tile>
 struct is_tile {
-  static constexpr bool value = false;
+  enum : bool { value = false };
 };
 template <class T, int... Shape>
 struct is_tile<tile<T, Shape...>> {
-  static constexpr bool value = true;
+  enum : bool { value = true };
 };
 }  // namespace detail
 #define PL_LAYOUT_(NAME, ALIGN)                                                                                  \
   template <class Tile>                                                                                          \
   struct NAME {                                                                                                  \
     static_assert(detail::is_tile<Tile>::value, "pl::" #NAME "<...> takes a pl::tile<element, dimensions...>");  \
-    static constexpr long long bytes = Tile::bytes;                                                              \
-    static constexpr int align = ALIGN;                                                                          \
+    enum : long long { bytes = Tile::bytes };                                                              \
+    enum : int { align = ALIGN };                                                                          \
     PL_STATIC_FN_ void write(detail::writer& w) {                                                                \
       Tile::write(w);                                                                                            \
       w.field("layout", #NAME);                                                                                  \
@@ -198,8 +198,8 @@ PL_LAYOUT_(row_major, 128)
 // One value of any plain type per slot: work items, indices.
 template <class T>
 struct item {
-  static constexpr long long bytes = sizeof(T);
-  static constexpr int align = alignof(T) > 16 ? alignof(T) : 16;
+  enum : long long { bytes = sizeof(T) };
+  enum : int { align = alignof(T) > 16 ? alignof(T) : 16 };
   PL_STATIC_FN_ void write(detail::writer& w) {
     w.key("element");
     w.put('"');
@@ -219,8 +219,8 @@ struct item {
 template <class... Parts>
 struct stream {
   static_assert(sizeof...(Parts) >= 1, "pl::stream<tiles...>: at least one tile");
-  static constexpr int parts = sizeof...(Parts);
-  static constexpr long long bytes = (0LL + ... + Parts::bytes);
+  enum : int { parts = sizeof...(Parts) };
+  enum : long long { bytes = (0LL + ... + Parts::bytes) };
   PL_STATIC_FN_ void write(detail::writer& w) {
     w.field("kind", "stream");
     w.key("tiles");
@@ -232,11 +232,11 @@ struct stream {
 namespace detail {
 template <class T>
 struct is_stream {
-  static constexpr bool value = false;
+  enum : bool { value = false };
 };
 template <class... P>
 struct is_stream<stream<P...>> {
-  static constexpr bool value = true;
+  enum : bool { value = true };
 };
 }  // namespace detail
 }  // namespace pl
