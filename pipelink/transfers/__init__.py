@@ -1,0 +1,187 @@
+"""The transfers: how data go from one port to another.
+
+A transfer is a passive component that ships with PipeLink: CUDA C++ in this folder (``device.cuh`` and one ``.cu`` a
+kind), compiled once per toolkit, plus the rule here that says between which ports it is legal.  ``check`` lists the
+legal ones of each connection in the order of :data:`TRANSFERS`, which is the order of preference; ``place`` chooses
+one; the ``transfer`` pass binds the ports to its functions with placed constants.
+
+A new transfer is a new entry here and, when it has code, a new ``.cu``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pipelink.ir.views import Port, Tile
+
+#: PTX ISA, "Shared memory swizzling": bytes of one swizzled row, and the address bits (4 + n) that are exchanged.
+SWIZZLE_ROW_BYTES: Final[dict[str, int]] = {"swizzle128": 128, "swizzle64": 64, "swizzle32": 32}
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """One row of the table.  ``applies(source, target)`` returns None where the transfer is legal between the two
+    ports, otherwise the reason it is not, as a clause ('the layouts differ: row_major, swizzle128').  ``source`` is
+    the file with its device functions; transfers without one can be checked and placed but not fused.  ``min_arch``
+    is the oldest architecture whose instructions the file uses."""
+
+    name: str
+    kind: str
+    applies: Callable[[Port, Port], str | None]
+    source: str | None = None
+    min_arch: str = "sm_80"
+
+    @property
+    def has_code(self) -> bool:
+        return self.source is not None
+
+
+def _difference(source: Tile, target: Tile, index: int, *, layouts: bool = True) -> str | None:
+    """Why a slot's tile cannot be read as it was written."""
+    what = f"tile {index}"
+    if source.element != target.element:
+        return f"{what}: the elements differ: {source.element} is written, {target.element} is read"
+    if tuple(source.shape) != tuple(target.shape):
+        return f"{what}: the shapes differ: {list(source.shape)} is written, {list(target.shape)} is read"
+    if source.space != target.space:
+        return f"{what}: the spaces differ: {source.space} is written, {target.space} is read"
+    if layouts and source.layout_key != target.layout_key:
+        return f"{what}: the layouts differ: {source.layout} is written, {target.layout} is read"
+    if source.bytes != target.bytes:
+        return f"{what}: the sizes differ: {source.bytes} bytes are written, {target.bytes} are read"
+    return None
+
+
+def _tiles_differ(source: Port, target: Port) -> str | None:
+    if len(source.tiles) != len(target.tiles):
+        return f"the tile counts differ: {len(source.tiles)} are written, {len(target.tiles)} are read"
+    for index, (written, read) in enumerate(zip(source.tiles, target.tiles, strict=True)):
+        if why := _difference(written, read, index):
+            return why
+    return None
+
+
+def _stream(source: Port, target: Port, space: str = "smem") -> str | None:
+    if source.kind != "stream" or target.kind != "stream":
+        return f"it links streams, not a {source.kind} to a {target.kind} port"
+    if source.direction != "out" or target.direction != "in":
+        return f"it goes from an out to an in port, not from {source.direction} to {target.direction}"
+    if any(tile.space != space for tile in source.tiles):
+        return f"the tiles are not in {space}"
+    return None
+
+
+def _ring_tma(source: Port, target: Port) -> str | None:
+    if why := _stream(source, target):
+        return why
+    if source.touch != "tma":
+        return f"the slots are filled by {source.touch}, not by tma"
+    return _tiles_differ(source, target)
+
+
+def _ring_threads(source: Port, target: Port) -> str | None:
+    if why := _stream(source, target):
+        return why
+    if source.touch != "threads":
+        return f"the slots are filled by {source.touch}, not by threads"
+    return _tiles_differ(source, target)
+
+
+def _ring_convert(source: Port, target: Port) -> str | None:
+    if why := _stream(source, target):
+        return why
+    if source.touch != "threads":
+        return f"the slots are filled by {source.touch}, not by threads"
+    if len(source.tiles) != 1 or len(target.tiles) != 1:
+        return "it converts slots of one tile"
+    written, read = source.tiles[0], target.tiles[0]
+    if why := _difference(written, read, 0, layouts=False):
+        return why
+    if written.layout != "row_major" or read.layout not in SWIZZLE_ROW_BYTES:
+        return f"it converts row_major to a swizzle, not {written.layout} to {read.layout}"
+    row_bytes = written.bytes // written.shape[0]
+    if row_bytes != SWIZZLE_ROW_BYTES[read.layout]:
+        return f"{read.layout} needs rows of {SWIZZLE_ROW_BYTES[read.layout]} bytes, the tile has {row_bytes}"
+    return None
+
+
+def _call(source: Port, target: Port) -> str | None:
+    if source.kind != "call" or target.kind != "call":
+        return f"it links call ports, not a {source.kind} to a {target.kind} port"
+    if source.direction != "calls" or target.direction != "answers":
+        return f"it goes from a calls to an answers port, not from {source.direction} to {target.direction}"
+    if source.signature != target.signature:
+        return f"the signatures differ: {source.signature} is called, {target.signature} answers"
+    return None
+
+
+def _pair(kind: str, source_direction: str, target_direction: str) -> Callable[[Port, Port], str | None]:
+    def applies(source: Port, target: Port) -> str | None:
+        if source.kind != kind or target.kind != kind:
+            return f"it links {kind} ports, not a {source.kind} to a {target.kind} port"
+        if (source.direction, target.direction) != (source_direction, target_direction):
+            return (
+                f"it goes from a port that {source_direction} to one that is {target_direction}, "
+                f"not from {source.direction} to {target.direction}"
+            )
+        return None
+
+    return applies
+
+
+def _tmem(source: Port, target: Port) -> str | None:
+    if why := _stream(source, target, "tmem"):
+        return why
+    return _tiles_differ(source, target)
+
+
+def _staged(source: Port, target: Port) -> str | None:
+    if why := _stream(source, target, "registers"):
+        return why
+    written, read = source.tiles, target.tiles
+    if [(t.element, tuple(t.shape)) for t in written] != [(t.element, tuple(t.shape)) for t in read]:
+        return "elements or shapes differ"
+    return None
+
+
+def _cluster(source: Port, target: Port) -> str | None:
+    if why := _stream(source, target):
+        return why
+    if source.touch != "tma_multicast":
+        return f"the slots are filled by {source.touch}, not by tma_multicast"
+    return _tiles_differ(source, target)
+
+
+#: All transfers, in order of preference.
+TRANSFERS: Final[tuple[Transfer, ...]] = (
+    Transfer("ring.tma", "ring", _ring_tma, source="ring.cu", min_arch="sm_90"),
+    Transfer("ring.threads", "ring", _ring_threads, source="ring.cu", min_arch="sm_90"),
+    Transfer("ring.threads.convert", "ring", _ring_convert, source="ring.cu", min_arch="sm_90"),
+    Transfer("ring.local", "local", lambda *_: "it stays inside one role", source="local.cu", min_arch="sm_80"),
+    Transfer("call", "call", _call, source=""),
+    Transfer("token", "token", _pair("token", "out", "in"), source="ring.cu", min_arch="sm_90"),
+    Transfer("cluster", "ring", _cluster),
+    Transfer("tmem", "tmem", _tmem),
+    Transfer("staged", "staged", _staged),
+    Transfer("signal", "signal", _pair("signal", "out", "in")),
+    Transfer("dispatch", "dispatch", _pair("dispatch", "dispatches", "dispatched")),
+    Transfer("lease", "lease", _pair("lease", "lends", "borrows")),
+)
+
+BY_NAME: Final[dict[str, Transfer]] = {t.name: t for t in TRANSFERS}
+
+
+def legal(source: Port, target: Port) -> tuple[list[str], dict[str, str]]:
+    """The names of the legal transfers in order of preference, and why each other one of the same port kind is not."""
+    names: list[str] = []
+    refused: dict[str, str] = {}
+    for transfer in TRANSFERS:
+        why = transfer.applies(source, target)
+        if why is None:
+            names.append(transfer.name)
+        else:
+            refused[transfer.name] = why
+    return names, refused

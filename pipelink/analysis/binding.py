@@ -1,0 +1,237 @@
+"""What the linker defines for a placed kernel, as data: one list of functions, the frame, and the entry.
+
+:func:`pipelink.analysis.bind.bind` makes a :class:`Binding` of a kernel after ``place``.  Two things are generated
+from it: the ``llvm`` dialect by the ``transfer``, ``fold`` and ``entry`` passes, and the CUDA C++ of the monolith.
+Neither knows a port's protocol; both only spell the statements below.  So the link and its monolith bind the same functions to the
+same constants, and what a transfer means is said once, here and in ``pipelink/transfers``.
+
+A component refers to its resources through functions ``(int id, void* frame, …)`` with ordinary Itanium names; ``id``
+is the instance, a constant in every inlined copy.  ``frame`` points to the linker's per-thread state: the parameter
+block, the scalars read from it at role entry (read lazily they would be reloaded in every iteration), the
+components' states, and the rings' cursors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+Type = Literal["void", "unsigned", "int", "bool", "pointer", "map", "pack"]
+
+#: Itanium codes of the ABI's parameter types (after ``(int id, void* frame``); none occurs twice as a compound type.
+_CODES: Final[dict[Type, str]] = {"unsigned": "j", "int": "i", "map": "PKv", "pack": "Pc"}
+
+
+# ---------------------------------------------------------------------------------------------- values and statements
+@dataclass(frozen=True)
+class Const:
+    """An unsigned 32-bit constant."""
+
+    value: int
+
+
+@dataclass(frozen=True)
+class Arg:
+    """A formal argument of the function."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of the statement that was given this name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class FieldPointer:
+    """Address of a frame field (a scalar, a state)."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class CursorPointer:
+    """Address of a ring cursor in the frame."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class ParameterPointer:
+    """Address of a field of the parameter block, in bytes from its start."""
+
+    offset: int
+
+
+@dataclass(frozen=True)
+class Linear:
+    """``base + stride * argument``."""
+
+    base: int
+    stride: int
+    argument: str
+
+
+@dataclass(frozen=True)
+class RoleThread:
+    """The calling thread's number within its role: thread index minus ``first``."""
+
+    first: int
+
+
+Value = Const | Arg | Result | FieldPointer | CursorPointer | ParameterPointer | Linear | RoleThread
+
+
+@dataclass(frozen=True)
+class Invoke:
+    """A call of a transfer's function or of a component's; ``result`` names what it returns."""
+
+    function: str
+    arguments: tuple[Value, ...]
+    result: str | None = None
+    returns: Type = "void"
+    member: tuple[str, str, str] | None = None  # component function: path, name, argument codes
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """An instruction whose operand is an immediate of the placement."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Return:
+    value: Value | None = None
+
+
+@dataclass(frozen=True)
+class Select:
+    """Return one of several values by the constant argument ``on`` (0, 1, …): the parts of a slot."""
+
+    on: str
+    values: tuple[Value, ...]
+
+
+Statement = Invoke | Instruction | Return | Select
+Body = tuple[Statement, ...]
+
+
+@dataclass
+class Definition:
+    """One function that the linker defines: a body per instance id."""
+
+    path: str  # acme::tma_loader::ab
+    name: str  # pl_acquire
+    arguments: tuple[tuple[str, Type], ...]
+    returns: Type
+    bodies: dict[int, Body] = field(default_factory=dict[int, Body])
+
+    @property
+    def codes(self) -> str:
+        return "iPv" + "".join(_CODES[kind] for _, kind in self.arguments)
+
+    @property
+    def symbol(self) -> str:
+        return mangle(self.path, self.name, self.codes)
+
+
+def mangle(path: str, name: str, codes: str) -> str:
+    """Itanium name of a function in namespaces and classes."""
+    return "_ZN" + "".join(f"{len(part)}{part}" for part in f"{path}::{name}".split("::")) + "E" + codes
+
+
+# ---------------------------------------------------------------------------------------------- frame and entry
+@dataclass(frozen=True)
+class Scalar:
+    """A frame field that holds a parameter: read at ``offset`` of the block, or the link-time ``constant``."""
+
+    name: str
+    type: str  # i32, f32, pointer, …
+    offset: int = 0
+    constant: int | float | None = None
+
+
+@dataclass(frozen=True)
+class State:
+    """A frame field of a passive component."""
+
+    name: str
+    bytes: int
+    align: int
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Per-thread state: parameter block, states by falling alignment, scalars, cursors (stage and parity each)."""
+
+    scalars: tuple[Scalar, ...]
+    states: tuple[State, ...]
+    parities: tuple[int, ...]  # initial parity of each cursor
+
+    @property
+    def align(self) -> int:
+        return max([16, *(state.align for state in self.states)])
+
+
+@dataclass(frozen=True)
+class RoleEntry:
+    """One role of one instance: its threads, and the function to call."""
+
+    instance: int
+    path: str
+    first: int  # thread index
+    threads: int
+    one_thread: bool
+
+
+@dataclass(frozen=True)
+class Region:
+    """A run of warpgroups that share roles, and so a register count; ``end`` is the first thread after it."""
+
+    first: int
+    end: int
+    registers: int | None
+    roles: tuple[RoleEntry, ...]
+
+
+@dataclass(frozen=True)
+class Mbarriers:
+    address: int
+    count: int
+    arrivals: int
+
+
+@dataclass(frozen=True)
+class Words:
+    address: int
+    count: int
+    value: int
+
+
+@dataclass(frozen=True)
+class EntryPlan:
+    """The kernel function."""
+
+    kernel: str
+    threads: int
+    min_ctas: int
+    entry_registers: int
+    parameter_bytes: int
+    parameter_align: int
+    mbarriers: tuple[Mbarriers, ...]
+    words: tuple[Words, ...]
+    regions: tuple[Region, ...]
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Everything generated for one kernel.  ``ports`` come from the transfers, ``accessors`` from the placement."""
+
+    ports: tuple[Definition, ...]
+    accessors: tuple[Definition, ...]
+    frame: Frame
+    entry: EntryPlan
+    transfer_sources: tuple[str, ...]  # files of pipelink/transfers whose functions are called

@@ -1,0 +1,231 @@
+"""The monolith: the same composition as one CUDA C++ file, the reference that a link is compared with.
+
+Input: a placed kernel, its components, and the text of their sources.  Output: one translation unit with the component
+sources, the transfers' sources, the definitions of every port function and accessor, and the kernel function.  It is
+compiled by NVRTC or nvcc without LTO; a link is right when its machine code is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from pipelink.analysis.bind import bind
+from pipelink.analysis.binding import (
+    Arg,
+    Binding,
+    Body,
+    Const,
+    CursorPointer,
+    Definition,
+    FieldPointer,
+    Frame,
+    Instruction,
+    Invoke,
+    Linear,
+    ParameterPointer,
+    Region,
+    Result,
+    Return,
+    RoleEntry,
+    RoleThread,
+    Select,
+    Type,
+    Value,
+)
+from pipelink.ir.views import Component, Kernel
+from pipelink.support.diagnostics import Diagnostics, error
+
+TRANSFERS: Final = Path(__file__).resolve().parent.parent / "transfers"
+
+_TYPES: Final[dict[Type, str]] = {
+    "void": "void", "unsigned": "unsigned", "int": "int", "bool": "bool", "pointer": "const void*",
+    "map": "const void*", "pack": "char*",
+}  # fmt: skip
+_SCALARS: Final = {
+    "i8": "signed char", "u8": "unsigned char", "bool": "bool", "i16": "short", "u16": "unsigned short",
+    "bf16": "unsigned short", "f16": "unsigned short", "i32": "int", "u32": "unsigned", "f32": "float",
+    "i64": "long long", "u64": "unsigned long long", "f64": "double", "pointer": "void*",
+}  # fmt: skip
+
+
+def _value(value: Value) -> str:
+    match value:
+        case Const(value=number):
+            return f"{number}u"
+        case Arg(name=name) | Result(name=name):
+            return name
+        case FieldPointer(name=name):
+            return f"&static_cast<plg::frame*>(frame)->{name}"
+        case CursorPointer(index=index):
+            return f"reinterpret_cast<char*>(&static_cast<plg::frame*>(frame)->cursors[{index}])"
+        case ParameterPointer(offset=offset):
+            return f"static_cast<plg::frame*>(frame)->params + {offset}"
+        case Linear(base=base, stride=stride, argument=argument):
+            return f"{argument} * {stride}u + {base}u"
+        case RoleThread(first=first):
+            return f"threadIdx.x - {first}u"
+
+
+def _statement(statement: object, returns: Type) -> str:
+    match statement:
+        case Instruction(text=text):
+            return f'asm volatile("{text}" ::: "memory");'
+        case Invoke(function=function, arguments=arguments, result=result, member=member):
+            if member is not None:
+                function = member[1] if member[1] == "pl_address" else f"{member[0]}::{member[1]}"
+            text = ", ".join(
+                f"static_cast<const char*>({a.name})" if isinstance(a, Arg) and a.name == "map" else _value(a)
+                for a in arguments
+            )
+            return f"unsigned {result} = {function}({text});" if result else f"{function}({text});"
+        case Return(value=None):
+            return "return;"
+        case Return(value=value):
+            assert value is not None
+            return _returned(value, returns)
+        case Select(on=on, values=values):
+            cases = " ".join(f"case {i}: {_returned(v, returns)}" for i, v in enumerate(values))
+            return f"switch ({on}) {{ {cases} }} __builtin_unreachable();"
+        case _:
+            raise AssertionError(statement)
+
+
+def _returned(value: Value, returns: Type) -> str:
+    return f"return {_value(value)} != 0;" if returns == "bool" else f"return {_value(value)};"
+
+
+def _body(body: Body, returns: Type) -> str:
+    return " ".join(_statement(statement, returns) for statement in body)
+
+
+def _definition(definition: Definition) -> str:
+    arguments = "".join(f", {_TYPES[kind]} {name}" for name, kind in definition.arguments)
+    returns = _TYPES[definition.returns]
+    if definition.path.endswith("_state"):
+        returns = "void*"
+    head = f"__device__ __forceinline__ {returns} {definition.path}::{definition.name}(int id, void* frame{arguments})"
+    if len(definition.bodies) == 1:
+        return f"{head} {{ {_body(next(iter(definition.bodies.values())), definition.returns)} }}"
+    cases = "\n".join(f"    case {i}: {{ {_body(b, definition.returns)} }}" for i, b in definition.bodies.items())
+    return f"{head} {{\n  switch (id) {{\n{cases}\n  }}\n  __builtin_unreachable();\n}}"
+
+
+def _frame(frame: Frame) -> str:
+    members: list[str] = []
+    for state in frame.states:
+        unit = {8: "unsigned long long", 4: "unsigned", 2: "unsigned short", 1: "unsigned char"}[min(state.align, 8)]
+        members.append(f"alignas({state.align}) {unit} {state.name}[{-(-state.bytes // min(state.align, 8))}];")
+    members.append("const char* params;")
+    members += [f"{_SCALARS[scalar.type]} {scalar.name};" for scalar in frame.scalars]
+    members.append(f"cursor cursors[{max(1, len(frame.parities))}];")
+    text = "\n  ".join(members)
+    return (
+        "namespace plg {\nstruct cursor { unsigned stage, parity; };\n"
+        f"struct alignas({frame.align}) frame {{\n  {text}\n}};\n"
+    )
+
+
+def _fill(frame: Frame) -> str:
+    lines = ["f.params = reinterpret_cast<const char*>(&params);"]
+    for scalar in frame.scalars:
+        kind = _SCALARS[scalar.type]
+        if scalar.constant is not None:
+            lines.append(f"f.{scalar.name} = static_cast<{kind}>({scalar.constant!r});")
+        else:
+            lines.append(f"f.{scalar.name} = *reinterpret_cast<{kind} const*>(f.params + {scalar.offset});")
+    lines += [f"f.cursors[{index}] = {{0u, {parity}u}};" for index, parity in enumerate(frame.parities)]
+    return "\n    ".join(lines)
+
+
+def _role(role: RoleEntry, frame: Frame) -> str:
+    return f"    plg::frame f;\n    {_fill(frame)}\n    {role.path}::pl_enter({role.instance}, &f);\n"
+
+
+def _region(region: Region, binding: Binding) -> str:
+    text = ""
+    if region.registers is not None and region.registers != binding.entry.entry_registers:
+        change = "dec" if region.registers < binding.entry.entry_registers else "inc"
+        text += f'    asm volatile("setmaxnreg.{change}.sync.aligned.u32 {region.registers};");\n'
+    for index, role in enumerate(region.roles):
+        if role.one_thread:
+            condition = f"threadIdx.x == {role.first}"
+        elif (role.first, role.first + role.threads) == (region.first, region.end):
+            text += _role(role, binding.frame)
+            continue
+        else:
+            shifted = f"threadIdx.x - {role.first}u" if role.first else "threadIdx.x"
+            condition = f"{shifted} < {role.threads}u"
+        text += f"    {'else ' if index else ''}if ({condition}) {{\n{_role(role, binding.frame)}    }}\n"
+    return text
+
+
+def _kernel(binding: Binding) -> str:
+    plan = binding.entry
+    lines = [
+        f'extern "C" __global__ void __launch_bounds__({plan.threads}, {plan.min_ctas}) '
+        f"{plan.kernel}(const __grid_constant__ plg::block params) {{"
+    ]
+    if plan.mbarriers or plan.words:
+        lines.append("  if (threadIdx.x == 0) {")
+        for group in plan.mbarriers:
+            lines += [
+                f'    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"({group.address + 8 * i}u), '
+                f'"r"({group.arrivals}u) : "memory");'
+                for i in range(group.count)
+            ]
+        for words in plan.words:
+            lines += [
+                f'    asm volatile("st.shared.b32 [%0], %1;" ::"r"({words.address + 4 * i}u), '
+                f'"r"({words.value}u) : "memory");'
+                for i in range(words.count)
+            ]
+        if plan.mbarriers:
+            lines.append('    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");')
+            lines.append('    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");')
+        lines.append("  }\n  __syncthreads();")
+    for index, region in enumerate(plan.regions):
+        last = index + 1 == len(plan.regions)
+        condition = "" if last else f"if (threadIdx.x < {region.end}) "
+        lines.append(f"  {'else ' if index else ''}{condition}{{\n{_region(region, binding)}  }}")
+    lines.append("}")
+    return "\n".join(lines)
+
+
+def find_sources(components: Iterable[Component], directories: Iterable[Path]) -> list[Path]:
+    """The ``.cu`` files that the components' records name, searched in ``directories``, each once, in order.
+    Raises LinkError ``source-not-found``."""
+    searched = list(directories)
+    found: dict[Path, None] = {}
+    for component in components:
+        name = component.location.file
+        match = next((d / Path(name).name for d in searched if name and (d / Path(name).name).is_file()), None)
+        if match is None:
+            raise error(
+                "source-not-found",
+                f"source '{name}' of component '{component.name}' is in none of: {', '.join(map(str, searched))}",
+                component.location,
+                hint="name its folder with --source",
+            )
+        found[match] = None
+    return list(found)
+
+
+def generate(kernel: Kernel, components: Mapping[str, Component], sources: Iterable[Path]) -> str:
+    """The monolith of a placed kernel as CUDA C++.  ``sources`` are included by path; compile with the include
+    folders of the components and PipeLink's own."""
+    diagnostics = Diagnostics()
+    binding = bind(kernel, components, diagnostics)
+    parts = ["// Generated: the composition as one translation unit.", "#define PL_MONOLITH 1"]
+    parts += [f'#include "{path}"' for path in sources]
+    for name in binding.transfer_sources:
+        parts.append(f'#include "{TRANSFERS / name}"')
+    parts.append(_frame(binding.frame))
+    parts.append(
+        f"struct alignas({binding.entry.parameter_align}) block {{ "
+        f"char bytes[{max(binding.entry.parameter_bytes, 1)}]; }};\n}}"
+    )
+    parts += [_definition(definition) for definition in (*binding.accessors, *binding.ports)]
+    parts.append(_kernel(binding))
+    return "\n".join(parts) + "\n"

@@ -1,0 +1,129 @@
+"""nvJitLink: LTO-IR of components, transfers and the entry in; one cubin (or PTX) and the whole log out.
+
+Input order does not change the result of a well-formed link, but it is kept fixed so that equal inputs give equal
+bytes.  nvJitLink's messages are mapped to diagnostics; its log is kept whole, as a note.
+Source: nvJitLink documentation, CUDA 13.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pipelink.backend import vendor
+from pipelink.support.diagnostics import LinkError, Note, error
+
+_UNRESOLVED: Final = re.compile(r"(?:Unresolved extern function|Undefined reference to) '([^']+)'")
+_MULTIPLE: Final = re.compile(
+    r"'?([\w$.]+)'?[^\n]*multiply defined|multiple definition of '?([\w$.]+)'?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Image:
+    """One LTO-IR input; ``name`` is its origin and appears in messages."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Linked:
+    """A cubin or PTX text, nvJitLink's log (ptxas -v included) and the wall time of the call in seconds."""
+
+    data: bytes
+    log: str
+    seconds: float
+
+
+def version() -> tuple[int, int]:
+    """nvJitLink's own version, such as (13, 0)."""
+    nvjitlink = vendor.load("nvjitlink")
+    major, minor = nvjitlink.version()
+    return int(major), int(minor)
+
+
+def link(
+    images: Sequence[Image], arch: str, *, ptx: bool = False, lineinfo: bool = False, options: Sequence[str] = ()
+) -> Linked:
+    """Link ``images`` for ``arch`` (``sm_90a``).  Raises LinkError: ``unresolved-symbol``, ``duplicate-symbol``,
+    ``arch-mismatch``, ``outdated-linker``, ``nvjitlink-failed``."""
+    nvjitlink = vendor.load("nvjitlink")
+    # Nothing looks variables up in a linked cubin: those that no code reads, contract records above all, are dropped.
+    arguments = [f"-arch={arch}", "-lto", "-O3", "-Xptxas=-v", "-optimize-unused-variables"]
+    if ptx:
+        arguments.append("-ptx")
+    if lineinfo:
+        arguments.append("-lineinfo")
+    arguments += options
+    start = time.perf_counter()
+    handle = nvjitlink.create(len(arguments), arguments)
+    current = ""
+    try:
+        try:
+            for image in images:
+                current = image.name
+                nvjitlink.add_data(handle, nvjitlink.InputType.LTOIR, image.data, len(image.data), image.name)
+            current = ""
+            nvjitlink.complete(handle)
+        except nvjitlink.nvJitLinkError as problem:
+            raise _failure(str(problem), _log(handle), current) from None
+        if ptx:
+            data = bytearray(nvjitlink.get_linked_ptx_size(handle))
+            nvjitlink.get_linked_ptx(handle, data)
+        else:
+            data = bytearray(nvjitlink.get_linked_cubin_size(handle))
+            nvjitlink.get_linked_cubin(handle, data)
+        return Linked(bytes(data), _log(handle), time.perf_counter() - start)
+    finally:
+        nvjitlink.destroy(handle)
+
+
+def _log(handle: int) -> str:
+    nvjitlink = vendor.load("nvjitlink")
+    parts: list[str] = []
+    for which in ("error", "info"):
+        size: int = getattr(nvjitlink, f"get_{which}_log_size")(handle)
+        if size > 1:
+            text = bytearray(size)
+            getattr(nvjitlink, f"get_{which}_log")(handle, text)
+            parts.append(text.decode(errors="replace").strip("\0\n "))
+    return "\n".join(parts)
+
+
+def _failure(problem: str, log: str, image: str) -> LinkError:
+    notes = [Note(f"nvJitLink: {log or problem}")]
+    if match := _UNRESOLVED.search(log):
+        return error("unresolved-symbol", f"'{demangle(match[1])}' is called but no object defines it", notes=notes)
+    if match := _MULTIPLE.search(log):
+        name = next(group for group in match.groups() if group)
+        return error("duplicate-symbol", f"'{demangle(name)}' is defined in more than one object", notes=notes)
+    where = f" in '{image}'" if image else ""
+    if "ARCH_MISMATCH" in problem:
+        return error("arch-mismatch", f"LTO-IR{where} is for a newer architecture than the target", notes=notes)
+    if "OUTDATED_LIBRARY" in problem or "NVVM_VERSION" in problem.upper():
+        major, minor = version()
+        return error(
+            "outdated-linker",
+            f"LTO-IR{where} was made by a newer toolkit than this nvJitLink {major}.{minor}",
+            notes=notes,
+            hint="install an nvidia-nvjitlink at least as new as the toolkit that compiled the object",
+        )
+    return error("nvjitlink-failed", f"nvJitLink failed{where}: {problem.strip()}", notes=notes)
+
+
+def demangle(symbol: str) -> str:
+    """``acme::loader::ab::pl_acquire`` for its Itanium name; other names unchanged."""
+    match = re.match(r"_ZN(.*)$", symbol)
+    if not match:
+        return symbol
+    rest, parts = match[1], []
+    while number := re.match(r"\d+", rest):
+        length = int(number[0])
+        parts.append(rest[number.end() : number.end() + length])
+        rest = rest[number.end() + length :]
+    return "::".join(parts) if parts and rest.startswith("E") else symbol

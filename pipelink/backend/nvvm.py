@@ -1,0 +1,331 @@
+"""Fused kernels to LTO-IR: MLIR ``llvm``/``nvvm`` dialect -> NVVM IR text (llvmlite) -> LTO-IR (libNVVM).
+
+Input is a kernel module after ``fuse``: nothing but ``llvm.func`` operations, one of which carries ``nvvm.kernel``.
+libNVVM reads LLVM 7 for every architecture up to compute_90a, with typed pointers, so MLIR's own export (opaque
+pointers) cannot be used: this file builds the text with llvmlite.  Every ``!llvm.ptr`` becomes ``i8*`` and is cast
+where it is used, which costs nothing.  The generated code has no block arguments: it is shaped like front-end output
+(branches, reloads, allocas in the entry block), since that is what makes the linked machine code equal a monolith's.
+
+Sources: NVVM IR specification 2.0 (data layout, annotations), LLVM 7 language reference.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from llvmlite import ir as ll
+
+from pipelink.backend import vendor
+from pipelink.support.diagnostics import Location, Note, error
+from pipelink.support.mlir import ir
+
+DATA_LAYOUT: Final = (
+    "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64"
+    "-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
+)
+TRIPLE: Final = "nvptx64-nvidia-cuda"
+NVVM_IR_VERSION: Final = (2, 0, 3, 1)  # IR 2.0, debug info 3.1: what CUDA 12 and 13 accept
+
+_BYTE_POINTER: Final = ll.IntType(8).as_pointer()
+_SREGS: Final = {
+    f"nvvm.read.ptx.sreg.{register}": f"llvm.nvvm.read.ptx.sreg.{register}"
+    for register in ("tid.x", "ctaid.x", "nctaid.x", "laneid")
+}
+_BINARY: Final = {
+    "llvm.add": "add",
+    "llvm.sub": "sub",
+    "llvm.mul": "mul",
+    "llvm.and": "and_",
+    "llvm.or": "or_",
+    "llvm.xor": "xor",
+    "llvm.shl": "shl",
+    "llvm.lshr": "lshr",
+    "llvm.udiv": "udiv",
+}
+_PREDICATES: Final = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")  # LLVM::ICmpPredicate; from 6 unsigned
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the linker generated for one kernel: NVVM IR text and the LTO-IR libNVVM made of it."""
+
+    nvvm: str
+    ltoir: bytes
+
+
+class _Types:
+    """MLIR types to llvmlite types, by text (``!llvm.struct`` has no Python accessors)."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, ll.Type] = {"ptr": _BYTE_POINTER, "void": ll.VoidType(), "f32": ll.FloatType()}
+
+    def get(self, text: str) -> ll.Type:
+        text = text.removeprefix("!llvm.").strip()
+        if text not in self._known:
+            self._known[text] = self._parse(text)
+        return self._known[text]
+
+    def _parse(self, text: str) -> ll.Type:
+        if match := re.fullmatch(r"i(\d+)", text):
+            return ll.IntType(int(match[1]))
+        if match := re.fullmatch(r"array<(\d+) x (.*)>", text):
+            return ll.ArrayType(self.get(match[2]), int(match[1]))
+        if match := re.fullmatch(r"struct<(packed )?\((.*)\)>", text):
+            return ll.LiteralStructType([self.get(part) for part in _split(match[2])], packed=bool(match[1]))
+        if match := re.fullmatch(r"func<(.*) \((.*)\)>", text):
+            return ll.FunctionType(self.get(match[1]), [self.get(part) for part in _split(match[2])])
+        raise error("internal-error", f"no NVVM IR type for '{text}'")
+
+
+def _split(text: str) -> list[str]:
+    """Split at the top-level commas of a type list."""
+    parts: list[str] = []
+    depth = start = 0
+    for at, character in enumerate(text):
+        if character in "<(":
+            depth += 1
+        elif character in ">)":
+            depth -= 1
+        elif character == "," and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    if text[start:].strip():
+        parts.append(text[start:].strip())
+    return parts
+
+
+class _Translator:
+    """One module.  Values are looked up by their MLIR value, blocks by their position in the region."""
+
+    def __init__(self, name: str) -> None:
+        self.module: Any = ll.Module(name)
+        self.module.triple = TRIPLE
+        self.module.data_layout = DATA_LAYOUT
+        self.types = _Types()
+        self.functions: dict[str, ll.Function] = {}
+        self.kernels: list[ll.Function] = []
+
+    # ------------------------------------------------------------------ functions
+    def declare(self, op: ir.Operation) -> None:
+        name = ir.StringAttr(op.attributes["sym_name"]).value
+        function_type = self.types.get(str(ir.TypeAttr(op.attributes["function_type"]).value))
+        function = ll.Function(self.module, function_type, name)
+        self.functions[name] = function
+        if "always_inline" in op.attributes:
+            function.attributes.add("alwaysinline")
+        function.attributes.add("nounwind")
+        if "arg_attrs" in op.attributes:
+            for argument, attributes in zip(function.args, ir.ArrayAttr(op.attributes["arg_attrs"]), strict=True):
+                self._argument(function, argument, ir.DictAttr(attributes))
+        if "nvvm.kernel" in op.attributes:
+            self.kernels.append(function)
+            self._annotate(function, op)
+
+    def _argument(self, function: Any, argument: Any, attributes: ir.DictAttr) -> None:
+        if "llvm.byval" not in attributes:
+            return
+        struct = self.types.get(str(ir.TypeAttr(attributes["llvm.byval"]).value))
+        argument.type = struct.as_pointer()
+        function.ftype = ll.FunctionType(function.ftype.return_type, [a.type for a in function.args])
+        function.type = function.ftype.as_pointer()
+        argument.add_attribute("byval")
+        argument.attributes.align = ir.IntegerAttr(attributes["llvm.align"]).value
+
+    def _annotate(self, function: ll.Function, op: ir.Operation) -> None:
+        i32 = ll.IntType(32)
+        annotations: list[tuple[str, Any]] = [("kernel", i32(1))]
+        if "nvvm.maxntid" in op.attributes:
+            annotations.append(("maxntidx", i32(int(ir.DenseI32ArrayAttr(op.attributes["nvvm.maxntid"])[0]))))
+        if "nvvm.minctasm" in op.attributes:
+            annotations.append(("minctasm", i32(ir.IntegerAttr(op.attributes["nvvm.minctasm"]).value)))
+        annotations.append(("grid_constant", self.module.add_metadata([i32(1)])))
+        for key, value in annotations:
+            self.module.add_named_metadata("nvvm.annotations", self.module.add_metadata([function, key, value]))
+
+    def define(self, op: ir.Operation) -> None:
+        blocks = list(op.regions[0].blocks)
+        if not blocks:
+            return
+        function = self.functions[ir.StringAttr(op.attributes["sym_name"]).value]
+        self.values: dict[Any, Any] = {}
+        self.blocks: dict[Any, ll.Block] = {}
+        for index, block in enumerate(blocks):
+            self.blocks[block] = function.append_basic_block("entry" if index == 0 else f"b{index}")
+            if index and len(block.arguments):
+                raise error("internal-error", f"'{function.name}' has block arguments")
+        builder = ll.IRBuilder(self.blocks[blocks[0]])
+        for mlir_argument, argument in zip(blocks[0].arguments, function.args, strict=True):
+            value = argument
+            if argument.type != _BYTE_POINTER and isinstance(argument.type, ll.PointerType):
+                value = builder.bitcast(argument, _BYTE_POINTER)
+            self.values[mlir_argument] = value
+        for block in blocks:
+            builder = ll.IRBuilder(self.blocks[block])
+            for operation in block.operations:
+                self.translate(builder, operation.operation)
+
+    # ------------------------------------------------------------------ operations
+    def translate(self, b: ll.IRBuilder, op: ir.Operation) -> None:
+        operands = [self.values[operand] for operand in op.operands]
+        result = self._operation(b, op, op.name, operands)
+        if len(op.results):
+            self.values[op.results[0]] = result
+
+    def _operation(self, b: ll.IRBuilder, op: ir.Operation, name: str, operands: list[Any]) -> Any:
+        if name in _BINARY:
+            return getattr(b, _BINARY[name])(*operands)
+        if name in _SREGS:
+            return b.call(self._intrinsic(_SREGS[name], ll.IntType(32)), [])
+        attributes = op.attributes
+        match name:
+            case "llvm.mlir.constant":
+                kind = self.types.get(str(op.results[0].type))
+                value = attributes["value"]
+                if isinstance(kind, ll.FloatType):
+                    return ll.Constant(kind, ir.FloatAttr(value).value)
+                return ll.Constant(kind, ir.IntegerAttr(value).value)
+            case "llvm.mlir.zero":
+                return ll.Constant(self.types.get(str(op.results[0].type)), None)
+            case "llvm.getelementptr":
+                return self._gep(b, op, operands)
+            case "llvm.load":
+                kind = self.types.get(str(op.results[0].type))
+                return b.load(self._cast(b, operands[0], kind), align=self._align(op))
+            case "llvm.store":
+                return b.store(operands[0], self._cast(b, operands[1], operands[0].type), align=self._align(op))
+            case "llvm.alloca":
+                slot: Any = b.alloca(self.types.get(str(ir.TypeAttr(attributes["elem_type"]).value)))
+                slot.align = self._align(op)
+                return b.bitcast(slot, _BYTE_POINTER)
+            case "llvm.icmp":
+                predicate = ir.IntegerAttr(attributes["predicate"]).value
+                compare = b.icmp_unsigned if predicate >= 6 else b.icmp_signed
+                return compare(_PREDICATES[predicate], *operands)
+            case "llvm.zext" | "llvm.sext" | "llvm.trunc":
+                return getattr(b, name.removeprefix("llvm."))(operands[0], self.types.get(str(op.results[0].type)))
+            case "llvm.br":
+                return b.branch(self.blocks[op.successors[0]])
+            case "llvm.cond_br":
+                return b.cbranch(operands[0], self.blocks[op.successors[0]], self.blocks[op.successors[1]])
+            case "llvm.switch":
+                switch = b.switch(operands[0], self.blocks[op.successors[0]])
+                cases = ir.DenseIntElementsAttr(attributes["case_values"]) if "case_values" in attributes else None
+                for index, block in enumerate(list(op.successors)[1:]):
+                    assert cases is not None
+                    switch.add_case(ll.Constant(operands[0].type, int(cases[index])), self.blocks[block])
+                return switch
+            case "llvm.return":
+                return b.ret(operands[0]) if operands else b.ret_void()
+            case "llvm.unreachable":
+                return b.unreachable()
+            case "llvm.call":
+                callee = self.functions[ir.FlatSymbolRefAttr(attributes["callee"]).value]
+                return b.call(callee, operands)
+            case "llvm.inline_asm":
+                results = [self.types.get(str(r.type)) for r in op.results]
+                kind = ll.FunctionType(results[0] if results else ll.VoidType(), [o.type for o in operands])
+                text = ir.StringAttr(attributes["asm_string"]).value.replace("\n", "\\0A")
+                constraints = ir.StringAttr(attributes["constraints"]).value
+                return b.asm(kind, text, constraints, operands, "has_side_effects" in attributes)
+            case "nvvm.barrier":
+                return b.call(self._intrinsic("llvm.nvvm.barrier0", ll.VoidType()), [])
+            case _:
+                raise error("internal-error", f"operation '{name}' has no NVVM IR translation", _location(op))
+
+    def _intrinsic(self, name: str, result: ll.Type) -> ll.Function:
+        if name not in self.functions:
+            self.functions[name] = ll.Function(self.module, ll.FunctionType(result, []), name)
+        return self.functions[name]
+
+    def _cast(self, b: ll.IRBuilder, pointer: Any, element: ll.Type) -> Any:
+        return pointer if element == ll.IntType(8) else b.bitcast(pointer, element.as_pointer())
+
+    def _align(self, op: ir.Operation) -> int | None:
+        return ir.IntegerAttr(op.attributes["alignment"]).value if "alignment" in op.attributes else None
+
+    def _gep(self, b: ll.IRBuilder, op: ir.Operation, operands: list[Any]) -> Any:
+        element = self.types.get(str(ir.TypeAttr(op.attributes["elem_type"]).value))
+        dynamic = iter(operands[1:])
+        i32 = ll.IntType(32)
+        constants = ir.DenseI32ArrayAttr(op.attributes["rawConstantIndices"])
+        indices = [next(dynamic) if index == -(2**31) else i32(int(index)) for index in constants]
+        pointer = b.gep(self._cast(b, operands[0], element), indices, inbounds=True)
+        return pointer if pointer.type == _BYTE_POINTER else b.bitcast(pointer, _BYTE_POINTER)
+
+    # ------------------------------------------------------------------ text
+    def finish(self) -> str:
+        i32 = ll.IntType(32)
+        self.module.add_named_metadata("nvvmir.version", self.module.add_metadata([i32(v) for v in NVVM_IR_VERSION]))
+        kind = ll.ArrayType(_BYTE_POINTER, len(self.kernels))
+        used: Any = ll.GlobalVariable(self.module, kind, "llvm.used")  # LTO would delete a kernel that nobody calls
+        used.linkage = "appending"
+        used.section = "llvm.metadata"
+        used.initializer = ll.Constant(kind, [kernel.bitcast(_BYTE_POINTER) for kernel in self.kernels])
+        return _flatten_byval(str(self.module))
+
+
+def _flatten_byval(text: str) -> str:
+    """LLVM 7 has ``byval`` without a type; llvmlite prints ``byval(T)``, where T may hold parentheses."""
+    out: list[str] = []
+    at = 0
+    while (found := text.find("byval(", at)) >= 0:
+        out.append(text[at : found + len("byval")])
+        depth, end = 0, found + len("byval")
+        while True:
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+            if depth == 0:
+                break
+        at = end
+    out.append(text[at:])
+    return "".join(out)
+
+
+def _location(op: ir.Operation) -> Location:
+    return Location(str(op.location))
+
+
+def translate(kernel: ir.Operation) -> str:
+    """NVVM IR text of a fused kernel module."""
+    name = ir.StringAttr(kernel.attributes["sym_name"]).value if "sym_name" in kernel.attributes else "kernel"
+    translator = _Translator(name)
+    functions = [op.operation for op in kernel.regions[0].blocks[0].operations if op.operation.name == "llvm.func"]
+    for function in functions:
+        translator.declare(function)
+    for function in functions:
+        translator.define(function)
+    return translator.finish()
+
+
+def compile_ltoir(text: str, arch: str, name: str = "entry") -> bytes:
+    """LTO-IR of NVVM IR text for ``arch`` (``sm_90a``).  Raises LinkError ``nvvm-failed`` with libNVVM's log."""
+    nvvm = vendor.load("nvvm")
+    program = nvvm.create_program()
+    try:
+        data = text.encode()
+        nvvm.add_module_to_program(program, data, len(data), name)
+        options = [f"-arch={arch.replace('sm_', 'compute_')}", "-gen-lto"]
+        try:
+            nvvm.compile_program(program, len(options), options)
+        except nvvm.nvvmError as problem:
+            size = nvvm.get_program_log_size(program)
+            log = bytearray(size)
+            nvvm.get_program_log(program, log)
+            message = log.decode(errors="replace").strip("\0\n ")
+            raise error(
+                "nvvm-failed", f"libNVVM refused the generated code: {problem}", notes=[Note(message)]
+            ) from None
+        size = nvvm.get_compiled_result_size(program)
+        result = bytearray(size)
+        nvvm.get_compiled_result(program, result)
+        return bytes(result)
+    finally:
+        nvvm.destroy_program(program)
+
+
+def compile_entry(kernel: ir.Operation, arch: str) -> Entry:
+    """Both forms of a fused kernel module."""
+    text = translate(kernel)
+    return Entry(text, compile_ltoir(text, arch))

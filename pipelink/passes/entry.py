@@ -1,0 +1,170 @@
+"""``entry``: the kernel function — barriers, register split, role dispatch, frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipelink.analysis.bind import bind
+from pipelink.analysis.binding import Binding, EntryPlan, Region, RoleEntry, mangle
+from pipelink.ir.views import Kernel, program
+from pipelink.passes.codegen import SCALAR_TYPES, Writer, insert, layout_frame
+from pipelink.support.diagnostics import Diagnostics
+from pipelink.support.mlir import ir
+
+
+class _EntryWriter(Writer):
+    """The kernel function, shaped like front-end output: branches, and allocas in the entry block."""
+
+    def __init__(self, binding: Binding) -> None:
+        super().__init__(layout_frame(binding.frame))
+        self.binding = binding
+        self.plan: EntryPlan = binding.entry
+
+    def block(self, name: str) -> None:
+        self.lines.append(f"  ^{name}:")
+
+    def write(self) -> str:
+        plan = self.plan
+        one = self.new("llvm.mlir.constant(1 : i32) : i32")
+        self.frames: dict[RoleEntry, str] = {}
+        for region in plan.regions:
+            for role in region.roles:
+                self.frames[role] = self.new(
+                    f"llvm.alloca {one} x {self.layout.struct} "
+                    f"{{alignment = {self.layout.align} : i64}} : (i32) -> !llvm.ptr"
+                )
+        self.thread = self.new("nvvm.read.ptx.sreg.tid.x : i32")
+        if plan.mbarriers or plan.words:
+            self.set_up()
+        self.dispatch()
+        self.block("done")
+        self.put("llvm.return")
+        parameters = f"!llvm.struct<(array<{max(plan.parameter_bytes, 1)} x i8>)>"
+        head = (
+            f"  llvm.func @{plan.kernel}(%params: !llvm.ptr {{llvm.byval = {parameters}, "
+            f"llvm.align = {plan.parameter_align} : i64, nvvm.grid_constant}}) attributes {{nvvm.kernel, "
+            f"nvvm.maxntid = array<i32: {plan.threads}>, nvvm.minctasm = {plan.min_ctas} : i32}} {{"
+        )
+        return "\n".join([head, *self.lines, "  }"])
+
+    def set_up(self) -> None:
+        """One thread initialises the mbarriers and words; the fences make them visible to the async proxy and to
+        TMA (PTX ISA, mbarrier.init and fence.mbarrier_init)."""
+        is_first = self.new(f'llvm.icmp "eq" {self.thread}, {self.constant(0)} : i32')
+        self.put(f"llvm.cond_br {is_first}, ^set_up, ^ready")
+        self.block("set_up")
+        for group in self.plan.mbarriers:
+            for index in range(group.count):
+                self.asm(
+                    "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}",
+                    self.constant(group.address + 8 * index), self.constant(group.arrivals),
+                )  # fmt: skip
+        for words in self.plan.words:
+            for index in range(words.count):
+                self.asm(
+                    "st.shared.b32 [$0], $1;", "r,r,~{memory}",
+                    self.constant(words.address + 4 * index), self.constant(words.value),
+                )  # fmt: skip
+        if self.plan.mbarriers:
+            self.asm("fence.mbarrier_init.release.cluster;", "~{memory}")
+            self.asm("fence.proxy.async.shared::cta;", "~{memory}")
+        self.put("llvm.br ^ready")
+        self.block("ready")
+        self.put("nvvm.barrier")
+
+    def dispatch(self) -> None:
+        regions = self.plan.regions
+        for index, region in enumerate(regions):
+            if index + 1 < len(regions):
+                inside = self.new(f'llvm.icmp "ult" {self.thread}, {self.constant(region.end)} : i32')
+                self.put(f"llvm.cond_br {inside}, ^region{index}, ^after{index}")
+                self.block(f"region{index}")
+            self.region(region, index)
+            if index + 1 < len(regions):
+                self.block(f"after{index}")
+
+    def region(self, region: Region, number: int) -> None:
+        """setmaxnreg of the warpgroups, then each role's threads."""
+        change = register_change(region, self.plan)
+        if change:
+            self.asm(f"setmaxnreg.{change}.sync.aligned.u32 {region.registers};", "")
+        for index, role in enumerate(region.roles):
+            name = f"role{number}_{index}"
+            if role.one_thread:
+                chosen = self.new(f'llvm.icmp "eq" {self.thread}, {self.constant(role.first)} : i32')
+            elif (role.first, role.first + role.threads) == (region.first, region.end):
+                self.role(role)
+                continue
+            else:
+                number_ = self.thread
+                if role.first:
+                    number_ = self.new(f"llvm.sub {self.thread}, {self.constant(role.first)} : i32")
+                chosen = self.new(f'llvm.icmp "ult" {number_}, {self.constant(role.threads)} : i32')
+            following = f"{name}_else" if index + 1 < len(region.roles) else "done"
+            self.put(f"llvm.cond_br {chosen}, ^{name}, ^{following}")
+            self.block(name)
+            self.role(role)
+            if following != "done":
+                self.block(following)
+        if not region.roles:
+            self.put("llvm.br ^done")
+
+    def role(self, role: RoleEntry) -> None:
+        """Fill the frame and call the role."""
+        frame, binding = self.frames[role], self.binding
+        slot = self.frame_field(frame, self.layout.fields["params"])
+        self.put(f"llvm.store %params, {slot} : !llvm.ptr, !llvm.ptr")
+        for scalar in binding.frame.scalars:
+            kind = SCALAR_TYPES[scalar.type]
+            if scalar.constant is None:
+                at = self.new(f"llvm.getelementptr inbounds %params[{scalar.offset}] : (!llvm.ptr) -> !llvm.ptr, i8")
+                value = self.new(f"llvm.load {at} : !llvm.ptr -> {kind}")
+            elif kind in ("f32", "f64"):
+                value = self.new(f"llvm.mlir.constant({float(scalar.constant)!r} : {kind}) : {kind}")
+            else:
+                value = self.new(f"llvm.mlir.constant({int(scalar.constant)} : {kind}) : {kind}")
+            slot = self.frame_field(frame, self.layout.fields[scalar.name])
+            self.put(f"llvm.store {value}, {slot} : {kind}, !llvm.ptr")
+        for index, parity in enumerate(binding.frame.parities):
+            for member, value in enumerate((0, parity)):
+                slot = self.frame_field(frame, self.layout.cursors, index, member)
+                self.put(f"llvm.store {self.constant(value)}, {slot} : i32, !llvm.ptr")
+        symbol = mangle(role.path, "pl_enter", "iPv")
+        self.declared[symbol] = f"  llvm.func @{symbol}(i32, !llvm.ptr)"
+        self.put(f"llvm.call @{symbol}({self.constant(role.instance)}, {frame}) : (i32, !llvm.ptr) -> ()")
+        self.put("llvm.br ^done")
+
+
+def register_change(region: Region, plan: EntryPlan) -> str | None:
+    """``inc`` or ``dec``, or None where the region keeps what the kernel starts with."""
+    if region.registers is None or region.registers == plan.entry_registers:
+        return None
+    return "dec" if region.registers < plan.entry_registers else "inc"
+
+
+def generate(kernel: Kernel, binding: Binding) -> None:
+    """Put the kernel function into the module and remove the linker's own operations."""
+    writer = _EntryWriter(binding)
+    insert(kernel.op, [writer.write()], writer.declared)
+    for op in [op.operation for op in kernel.op.regions[0].blocks[0].operations]:
+        if op.name.startswith("pipelink."):
+            op.erase()
+
+
+@dataclass(frozen=True)
+class EntryPass:
+    """Generates the kernel function.
+
+    Before: every kernel is placed, and ``transfer`` and ``fold`` have run.  After: the kernel's module holds nothing
+    but ``llvm.func`` operations, one of them with ``nvvm.kernel``, launch bounds and ``nvvm.minctasm``: it sets up the
+    mbarriers, splits the registers with setmaxnreg (immediates), dispatches warps to roles, fills each role's frame
+    with the parameters and calls it.
+    Rejects: ``not-placed``, ``transfer-without-code``.
+
+    Example: a placed ``module @gemm`` becomes one with ``llvm.func @gemm(…) attributes {nvvm.kernel, …}``.
+    """
+
+    def apply(self, module: ir.Operation, diagnostics: Diagnostics) -> None:
+        views = program(module)
+        for kernel in views.kernels:
+            generate(kernel, bind(kernel, views.components, diagnostics))
