@@ -8,13 +8,14 @@ wrong in the dialect's own words; MLIR's message is kept for what the verifier d
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pipelink.ir.locations import to_location
 from pipelink.support.diagnostics import Diagnostic, LinkError, Location, Note, error
-from pipelink.support.mlir import ir, irdl
+from pipelink.support.mlir import MLIRError, ir, irdl
 
 MAX_BYTES = 64 << 20  # of input text
 MAX_NESTING = 256  # of brackets; MLIR's parser recurses once for each
@@ -32,7 +33,8 @@ def load_dialect(context: ir.Context) -> None:
     if context.is_registered_operation("pipelink.instance"):
         return
     with context, ir.Location.unknown():
-        irdl.load_dialects(ir.Module.parse(_dialect_text()))
+        load: Callable[[ir.Module], None] = irdl.load_dialects  # pyright: ignore[reportAttributeAccessIssue]
+        load(ir.Module.parse(_dialect_text()))
 
 
 def new_context() -> ir.Context:
@@ -43,20 +45,23 @@ def new_context() -> ir.Context:
     return context
 
 
-def parse(source: str | Path, context: ir.Context | None = None) -> ir.Module:
-    """Parse IR text (``str``) or a file (``Path``) into a module that holds components and kernels.
+def parse(source: str | bytes | Path, context: ir.Context | None = None) -> ir.Module:
+    """Parse IR text or a file (``Path``) into a module that holds components and kernels.
 
     A file whose only content is one named module is wrapped, so that the result always is the unnamed outer module.
     Raises LinkError: ``unreadable-input``, ``empty-input``, ``invalid-ir``, ``duplicate-name`` and what
     :func:`pipelink.ir.verify` reports.
     """
     name = str(source) if isinstance(source, Path) else "-"
-    data = read_text(source) if isinstance(source, Path) else source.encode()
+    if isinstance(source, Path):
+        data = read_text(source)
+    else:
+        data = source if isinstance(source, bytes) else source.encode(errors="surrogateescape")
     prescan(data, name)
     context = context or new_context()
     try:
         module = ir.Module.parseFile(name, context) if isinstance(source, Path) else ir.Module.parse(data, context)
-    except ir.MLIRError as problem:
+    except MLIRError as problem:
         raise LinkError(_explain(problem, data, name)) from problem
     return _wrap(module)
 
@@ -126,7 +131,7 @@ def _explain(problem: Any, data: bytes, name: str) -> list[Diagnostic]:
     loose.allow_unregistered_dialects = True
     try:
         verify(_wrap(ir.Module.parse(data, loose)), references=False)
-    except ir.MLIRError:
+    except MLIRError:
         return original
     except LinkError as ours:
         return [_rename(d, name) for d in ours.diagnostics]

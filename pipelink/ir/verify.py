@@ -327,8 +327,11 @@ def _verify_tensor(view: View, what: str, diagnostics: Diagnostics) -> None:
     if not shape:
         diagnostics.error("wrong-attribute", f"{what} has an empty shape", view.location)
     for extent in shape:
-        named = isinstance(extent, str) and (extent.isidentifier() or extent.isdigit())
-        if not named and not (_is_int(extent) and extent > 0):
+        if isinstance(extent, str):
+            fits = extent.isidentifier() or extent.isdigit()
+        else:
+            fits = _is_int(extent) and extent > 0
+        if not fits:
             message = f"'shape' of {what} holds {_show(extent)}, not a dimension's name or extent"
             diagnostics.error("wrong-attribute", message, view.location)
 

@@ -7,4 +7,7 @@ API (torch-mlir, numba-cuda-mlir) is a change here and in ``pyproject.toml`` onl
 from mlir import ir
 from mlir.dialects import irdl
 
-__all__ = ["ir", "irdl"]
+#: Raised by the bindings' parser and verifier; carries ``error_diagnostics``.  The bindings' stubs lack it.
+MLIRError: type[Exception] = ir.MLIRError  # pyright: ignore[reportAttributeAccessIssue]
+
+__all__ = ["MLIRError", "ir", "irdl"]

@@ -1,0 +1,99 @@
+"""Brings the components of objects into a module, next to what the module declares itself.
+
+A component that the IR declares and an object defines is compared first: everything that the declaration states must
+hold in the object (``declaration-mismatch``), then the object's contract takes the declaration's place, with all it
+says beyond that.  The same object given twice is taken once; two objects that define one component are refused with
+both origins named (``duplicate-name``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipelink.ir import Component, builder, program
+from pipelink.ir.attributes import Value
+from pipelink.ir.views import View
+from pipelink.objects import Object
+from pipelink.objects.to_ir import declare
+from pipelink.support.diagnostics import Diagnostics, Note, nearest
+from pipelink.support.mlir import ir
+
+_UNCOMPARED = ("pipelink.component", "pipelink.object", "sym_name")
+
+
+def add_objects(module: ir.Operation | ir.Module, objects: Sequence[Object]) -> None:
+    """Add the components of ``objects`` to an outer module.
+
+    Raises LinkError ``declaration-mismatch`` and ``duplicate-name``.
+    """
+    outer = module.operation
+    diagnostics = Diagnostics()
+    declared = program(outer).components
+    added: dict[str, tuple[Object, Component]] = {}
+    block = outer.regions[0].blocks[0]
+    taken: set[tuple[object, ...]] = set()
+    for item in objects:
+        identity = (tuple(sorted(c.name for c in item.components)), tuple(image.sha256 for image in item.images))
+        if item.images and identity in taken:
+            continue
+        taken.add(identity)
+        scratch = builder.module(outer.context)
+        declare(item, scratch.operation)
+        for component in program(scratch).components.values():
+            name = component.name
+            if name in added:
+                _refuse_second(name, item, component, *added[name], diagnostics)
+                continue
+            copy = component.op.clone(ip=ir.InsertionPoint.at_block_begin(block)).operation
+            added[name] = (item, Component(copy))
+            if name in declared:
+                compare(declared[name], component, diagnostics)
+                declared[name].op.erase()
+    diagnostics.raise_if_errors()
+
+
+def _refuse_second(
+    name: str, second: Object, component: Component, first: Object, known: Component, diagnostics: Diagnostics
+) -> None:
+    message = f"component '{name}' is defined by two objects: {_origin(first)} and {_origin(second)}"
+    hint = "leave one of the objects out, or rename the component's namespace in one of them"
+    diagnostics.error(
+        "duplicate-name", message, component.location, notes=[Note("first defined here", known.location)], hint=hint
+    )
+
+
+def _origin(item: Object) -> str:
+    return f"'{item.path}({item.member})'" if item.member else f"'{item.path}'"
+
+
+def compare(declaration: Component, definition: Component, diagnostics: Diagnostics) -> None:
+    """Report what a declaration states and its definition does not."""
+    found: dict[tuple[str, str], View] = {_key(view): view for view in definition.children}
+    for view in declaration.children:
+        kind, name = key = _key(view)
+        what = f"component '{declaration.name}': {kind} '{name}'".removesuffix(" ''")
+        other = found.get(key)
+        if other is None:
+            message = f"{what} is declared here, the object does not have it"
+            notes = [Note("the object's component", definition.location)]
+            names = [n for k, n in found if k == kind]
+            diagnostics.error("declaration-mismatch", message, view.location, notes=notes, hint=nearest(name, names))
+            continue
+        for attribute, value in view.data.items():
+            actual = other.data.get(attribute)
+            if attribute not in _UNCOMPARED and actual != value:
+                message = f"{what} is declared with {attribute} = {_show(value)}, the object has {_show(actual)}"
+                notes = [Note("the object's declaration", other.location)]
+                diagnostics.error("declaration-mismatch", message, view.location, notes=notes)
+
+
+def _key(view: View) -> tuple[str, str]:
+    kind = view.op.name.removeprefix("pipelink.")
+    if kind == "bind":
+        return kind, view.name
+    return kind, str(view.data.get("sym_name", view.data.get("name", "")))
+
+
+def _show(value: Value) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= 80 else text[:77] + "…"

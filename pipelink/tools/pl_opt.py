@@ -1,0 +1,206 @@
+"""``pl-opt``: runs passes over IR and prints the result.
+
+Reads IR (a file or ``-``) and component objects or archives, runs ``--pipeline``, verifies after each pass, prints.
+Without a pipeline it parses, verifies and prints.  All logic is in the passes; see :mod:`pipelink.passes.pipeline`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, error
+from pipelink.tools.common import Console, ToolParser, relocate, run_tool, write_output
+
+if TYPE_CHECKING:
+    from pipelink.objects import Object
+    from pipelink.support.mlir import ir
+
+_SPLIT = re.compile(r"^// -----.*$", re.M)
+_OBJECT_MAGIC = (b"\x7fELF", b"!<arch>\n", b"!<thin>\n")
+
+
+class _Parser(ToolParser):
+    """Adds the passes, from their table, to ``--help``."""
+
+    def format_help(self) -> str:
+        self.epilog = "passes:\n" + list_passes()
+        return super().format_help()
+
+
+def list_passes() -> str:
+    """The table of passes and pipelines as text, with the options of each pass."""
+    from pipelink.passes import PASSES, PIPELINES
+    from pipelink.passes.pipeline import options
+
+    lines: list[str] = []
+    for info in PASSES:
+        lines.append(f"  {info.name:<12}{info.summary}")
+        for name, option in options(info.load()).items():
+            choices = f" ({'|'.join(option.choices)})" if option.choices else ""
+            default = "" if option.default in (None, (), "") else f" [{option.default}]"
+            lines.append(f"    {name:<20}{option.help}{choices}{default}")
+    lines.extend(f"  {name:<12}{', '.join(parts)}" for name, parts in PIPELINES.items())
+    return "\n".join(lines) + "\n"
+
+
+def _parser() -> _Parser:
+    parser = _Parser("pl-opt", "Run PipeLink's passes over IR and print the result.")
+    parser.add_argument("inputs", nargs="*", metavar="INPUT", help="IR, component objects or archives; - is stdin")
+    parser.add_argument("--pipeline", default="", metavar="PASSES", help="such as check,place{objective=min-smem},fuse")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where the IR goes; stdout if left out")
+    parser.add_argument(
+        "-split-input-file",
+        "--split-input-file",
+        action="store_true",
+        help="work on each part between '// -----' lines",
+    )
+    parser.add_argument(
+        "-verify-diagnostics",
+        "--verify-diagnostics",
+        action="store_true",
+        help="compare the diagnostics with the input's expected-error comments",
+    )
+    parser.add_argument("--print-after", default="", metavar="NAMES", help="print the IR to stderr after these passes")
+    parser.add_argument("--print-after-all", action="store_true", help="print the IR to stderr after each pass")
+    parser.add_argument("--timing", action="store_true", help="print the time of each pass to stderr")
+    parser.add_argument("--no-verify", action="store_true", help="leave out the verifiers between passes")
+    parser.add_argument("--locations", action="store_true", help="print locations with the IR")
+    parser.add_argument("--list-passes", action="store_true", help="list passes and their options")
+    return parser
+
+
+def _inputs(arguments: argparse.Namespace) -> list[str]:
+    return list(arguments.inputs) or ([] if arguments.list_passes else ["-"])
+
+
+def _is_object(path: str) -> bool:
+    if path == "-":
+        return False
+    if path.endswith((".o", ".a")):
+        return True
+    try:
+        with Path(path).open("rb") as handle:
+            return handle.read(8).startswith(_OBJECT_MAGIC)
+    except (OSError, ValueError):
+        return False
+
+
+def _body(arguments: argparse.Namespace, console: Console) -> None:
+    if arguments.list_passes:
+        write_output("-", list_passes())
+        return
+    from pipelink.passes.pipeline import parse_pipeline
+
+    if arguments.pipeline:
+        parse_pipeline(arguments.pipeline)  # refuse a bad one before any input is read
+    texts = [path for path in _inputs(arguments) if not _is_object(path)]
+    if len(texts) > 1:
+        raise error("usage", f"{len(texts)} IR inputs were given, one is read: {', '.join(texts)}")
+    objects: list[Object] = []
+    if len(texts) != len(_inputs(arguments)):
+        from pipelink.objects import read_objects
+
+        for path in _inputs(arguments):
+            if path not in texts:
+                objects.extend(read_objects(Path(path)))
+    path = texts[0] if texts else None
+    printed: list[str] = []
+    if path is not None and (arguments.split_input_file or arguments.verify_diagnostics):
+        printed = _run_parts(arguments, console, path, objects)
+    else:
+        name, data = ("<stdin>", console.stdin) if path == "-" else ("", b"")
+        source = data if path == "-" else Path(path) if path is not None else None
+        try:
+            printed.append(_run(arguments, console, source, objects))
+        except LinkError as problem:
+            raise LinkError(relocate(problem.diagnostics, name, data)) from problem
+        finally:
+            console.diagnostics.items[:] = relocate(console.diagnostics.items, name, data)
+    write_output(arguments.output, "// -----\n\n".join(printed))
+
+
+def _run_parts(arguments: argparse.Namespace, console: Console, path: str, objects: Sequence[Object]) -> list[str]:
+    """Run each part of a split input; with -verify-diagnostics compare what each one reports."""
+    from pipelink.ir.dialect import read_text
+    from pipelink.tools.expectations import compare
+
+    data = console.stdin if path == "-" else read_text(Path(path))
+    name = "<stdin>" if path == "-" else path
+    whole = data.decode(errors="surrogateescape")
+    parts = _SPLIT.split(whole) if arguments.split_input_file else [whole]
+    printed: list[str] = []
+    failures: list[Diagnostic] = []
+    line = 0
+    for part in parts:
+        text = "\n" * line + part  # keeps the line numbers of the file
+        line += part.count("\n")
+        inner = Console(console.name, Diagnostics(), console.stdin, console.error_fd)
+        reported: Sequence[Diagnostic] = inner.diagnostics.items
+        try:
+            printed.append(_run(arguments, inner, text.encode(errors="surrogateescape"), objects))
+        except LinkError as problem:
+            reported = [*reported, *(d for d in problem.diagnostics if d not in reported)]
+        if arguments.verify_diagnostics:
+            failures.extend(compare(text, name, relocate(reported, name, data)).items)
+        else:
+            failures.extend(relocate(reported, name, data))
+    console.diagnostics.items.extend(failures)
+    if console.diagnostics.errors:
+        raise LinkError(failures)
+    return printed
+
+
+def _run(
+    arguments: argparse.Namespace, console: Console, source: bytes | Path | None, objects: Sequence[Object]
+) -> str:
+    """Parse one input, add the objects' components, run the pipeline, and return the IR's text."""
+    from pipelink.ir import new_context, parse, verify
+    from pipelink.passes.pipeline import (
+        Instrument,
+        PrintAfter,
+        Reproducer,
+        Timing,
+        parse_pipeline,
+        run_pipeline,
+    )
+
+    context = new_context()
+    if source is None:
+        from pipelink.ir import builder
+
+        module: ir.Module = builder.module(context)
+    else:
+        module = parse(source, context)
+    if objects:
+        from pipelink.analysis.declarations import add_objects
+
+        add_objects(module, objects)
+    verify(module, references=bool(arguments.pipeline))
+    passes = parse_pipeline(arguments.pipeline) if arguments.pipeline else []
+    timing = Timing()
+    instruments: list[Instrument] = [timing, Reproducer(Path(tempfile.gettempdir()) / f"pl-opt-{os.getpid()}.mlir")]
+    if arguments.print_after_all:
+        instruments.append(PrintAfter(console.say))
+    elif arguments.print_after:
+        instruments.append(PrintAfter(console.say, frozenset(arguments.print_after.split(","))))
+    run_pipeline(
+        passes, module, instruments=instruments, verify=not arguments.no_verify, diagnostics=console.diagnostics
+    )
+    if arguments.timing:
+        console.say(timing.render())
+    return f"{module.operation.get_asm(enable_debug_info=arguments.locations)}\n"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command; returns its exit status."""
+    return run_tool(_parser(), _body, _inputs, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
