@@ -1,0 +1,15 @@
+// Epilogue: out = accumulators + residual, added in f32.  residual may be out itself.
+#include "epilogue.cuh"
+
+PL_COMPONENT(plc::residual_add) {
+PLC_OUTPUT();
+PL_PARAM(residual, const pl::bf16*);
+PL_PARAM(residual_stride, int);
+PL_TENSOR(residual, pl::bf16, "M, N", pl::read);
+PL_BIND(residual_stride, "stride(residual, 0)");
+
+PL_DEFINE(store)(pl::self self, plc::chunk& values, int row, int col) -> void {
+  plc::add_chunk(plc::matrix_of(residual(self), rows(self), cols(self), residual_stride(self)), values, row, col);
+  plc::store_chunk(output(self), values, row, col);
+}
+}

@@ -1,0 +1,98 @@
+// The loader and the mainloop of a Hopper GEMM, C[M,N] = A[M,K] * B[N,K]^T, for a choice of tile shapes.
+//
+// Bodies are templates over the ports; PLC_TMA_LOADER and PLC_WGMMA_MAINLOOP declare one component each.  A loader and a
+// mainloop of the same shape fit together.  Tails need no code here: TMA fills what lies outside a tensor with zeros,
+// and the epilogue does not store it.
+#pragma once
+#include <pipelink/component.cuh>
+
+#include "fragment.cuh"
+#include "sm90_wgmma.cuh"
+
+namespace plc {
+
+constexpr int sm90_k_tile = 64;  // 128 bytes of bf16: one row of the 128-byte swizzle
+
+// One slot: a tile of A and a tile of B.
+template <int M, int N>
+using ab_tiles = pl::stream<pl::swizzle128<pl::tile<pl::bf16, M, sm90_k_tile>>,
+                            pl::swizzle128<pl::tile<pl::bf16, N, sm90_k_tile>>>;
+
+template <class AB, int M, int N, class Work, class MapA, class MapB>
+__device__ __forceinline__ void load_tiles(pl::self self, Work work, const MapA& map_a, const MapB& map_b, int k_tiles) {
+  for (int i = 0; auto w = work(i); ++i)
+    for (int k = 0; k < k_tiles; ++k) {
+      pl::slot slot = AB::acquire(self);
+      AB::template copy<0>(self, slot, map_a, k * sm90_k_tile, w.m * M);
+      AB::template copy<1>(self, slot, map_b, k * sm90_k_tile, w.n * N);
+    }
+}
+
+// Two warpgroups, each with 64 rows of the tile.  One group of wgmma stays in flight while the next slot is awaited, so
+// a slot is released one step after its group was issued.
+template <class AB, int N, class Work, class Out>
+__device__ __forceinline__ void multiply_tiles(pl::self self, unsigned thread, int k_tiles, Work work, Out out) {
+  const int warpgroup = thread / 128;
+  for (int i = 0; auto w = work(i); ++i) {
+    float acc[N / 2];
+    pl::slot previous{};
+    for (int k = 0; k < k_tiles; ++k) {
+      pl::slot slot = AB::wait(self);
+      wgmma_fence();
+      const uint64 a = wgmma_descriptor(AB::template address<0>(self, slot) + warpgroup * (64 * sm90_k_tile * 2));
+      const uint64 b = wgmma_descriptor(AB::template address<1>(self, slot));
+#pragma unroll
+      for (int step = 0; step < sm90_k_tile / 16; ++step) wgmma(acc, a + step * 2, b + step * 2, (k | step) != 0);
+      wgmma_commit();
+      wgmma_wait<1>();
+      if (k > 0) AB::release(self, previous);
+      previous = slot;
+    }
+    wgmma_wait<0>();
+    AB::release(self, previous);
+    const int row = w.m * 128 + warpgroup * 64 + thread % 128 / 32 * 16;
+#pragma unroll
+    for (int part = 0; part < N / 64; ++part) {
+      chunk values;
+#pragma unroll
+      for (int j = 0; j < 32; ++j) values[j] = acc[part * 32 + j];
+      out(values, row, w.n * N + part * 64);
+    }
+  }
+}
+
+}  // namespace plc
+
+#define PLC_TMA_LOADER(NAME, M, N)                                                                                     \
+  PL_COMPONENT(NAME) {                                                                                                 \
+    PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);                                                \
+    PL_OUT(ab, plc::ab_tiles<M, N>, pl::ring<2, 8>, pl::by_tma);                                                       \
+    PL_CALL(work, pl::tile_coord(int));                                                                                \
+    PL_PARAM(map_a, pl::tensor_map<ab, 0>);                                                                            \
+    PL_PARAM(map_b, pl::tensor_map<ab, 1>);                                                                            \
+    PL_PARAM(k_tiles, int);                                                                                            \
+    PL_TENSOR(a, pl::bf16, "M, K", pl::read);                                                                          \
+    PL_TENSOR(b, pl::bf16, "N, K", pl::read);                                                                          \
+    PL_BIND(map_a, "a");                                                                                               \
+    PL_BIND(map_b, "b");                                                                                               \
+    PL_DERIVE(m_tiles, "ceildiv(M, " #M ")");                                                                          \
+    PL_DERIVE(n_tiles, "ceildiv(N, " #N ")");                                                                          \
+    PL_DERIVE(k_tiles, "ceildiv(K, 64)");                                                                              \
+    PL_ENTRY(load) {                                                                                                   \
+      plc::load_tiles<ab, M, N>(self, [=](int i) { return work(self, i); }, map_a(self), map_b(self), k_tiles(self));  \
+    }                                                                                                                  \
+  }
+
+#define PLC_WGMMA_MAINLOOP(NAME, N, REGISTERS)                                                                         \
+  PL_COMPONENT(NAME) {                                                                                                 \
+    PL_ROLE(mma, pl::warps<8>, REGISTERS);                                                                             \
+    PL_IN(ab, plc::ab_tiles<128, N>, pl::ring<2, 8>, pl::by_wgmma);                                                    \
+    PL_CALL(work, pl::tile_coord(int));                                                                                \
+    PL_CALL(store, void(plc::chunk&, int, int));                                                                       \
+    PL_PARAM(k_tiles, int);                                                                                            \
+    PL_ENTRY(mma) {                                                                                                    \
+      plc::multiply_tiles<ab, N>(                                                                                      \
+          self, mma::thread(self), k_tiles(self), [=](int i) { return work(self, i); },                                \
+          [=](plc::chunk& values, int row, int col) { store(self, values, row, col); });                               \
+    }                                                                                                                  \
+  }
