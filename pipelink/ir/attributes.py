@@ -120,7 +120,8 @@ def to_attribute(value: Value, context: ir.Context) -> ir.Attribute:
         case SymbolRef():
             if len(value.path) == 1:
                 return ir.FlatSymbolRefAttr.get(value.path[0], context)
-            return ir.SymbolRefAttr.get(list(value.path), context)
+            with context:  # the binding builds the nested references in the current context, whatever it is given
+                return ir.SymbolRefAttr.get(list(value.path))
         case Opaque():
             return ir.Attribute.parse(value.text, context)
         case Mapping():
