@@ -2,8 +2,8 @@
 
 :func:`pipelink.analysis.bind.bind` makes a :class:`Binding` of a kernel after ``place``.  Two things are generated
 from it: the ``llvm`` dialect by the ``transfer``, ``fold`` and ``entry`` passes, and the CUDA C++ of the monolith.
-Neither knows a port's protocol; both only spell the statements below.  So the link and its monolith bind the same functions to the
-same constants, and what a transfer means is said once, here and in ``pipelink/transfers``.
+Neither knows a port's protocol; both only spell the statements below.  So the link and its monolith bind the same
+functions to the same constants.
 
 A component refers to its resources through functions ``(int id, void* frame, …)`` with ordinary Itanium names; ``id``
 is the instance, a constant in every inlined copy.  ``frame`` points to the linker's per-thread state: the parameter

@@ -17,10 +17,7 @@ from pipelink.backend import vendor
 from pipelink.support.diagnostics import LinkError, Note, error
 
 _UNRESOLVED: Final = re.compile(r"(?:Unresolved extern function|Undefined reference to) '([^']+)'")
-_MULTIPLE: Final = re.compile(
-    r"'?([\w$.]+)'?[^\n]*multiply defined|multiple definition of '?([\w$.]+)'?",
-    re.IGNORECASE,
-)
+_MULTIPLE: Final = re.compile(r"^(.*?): link error: .*?'([^']+)': symbol multiply defined", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ def link(
             current = ""
             nvjitlink.complete(handle)
         except nvjitlink.nvJitLinkError as problem:
-            raise _failure(str(problem), _log(handle), current) from None
+            raise _failure(str(problem), _log(handle), current, images, arch) from None
         if ptx:
             data = bytearray(nvjitlink.get_linked_ptx_size(handle))
             nvjitlink.get_linked_ptx(handle, data)
@@ -95,13 +92,19 @@ def _log(handle: int) -> str:
     return "\n".join(parts)
 
 
-def _failure(problem: str, log: str, image: str) -> LinkError:
+def _failure(problem: str, log: str, image: str, images: Sequence[Image], arch: str) -> LinkError:
     notes = [Note(f"nvJitLink: {log or problem}")]
     if match := _UNRESOLVED.search(log):
         return error("unresolved-symbol", f"'{demangle(match[1])}' is called but no object defines it", notes=notes)
     if match := _MULTIPLE.search(log):
-        name = next(group for group in match.groups() if group)
-        return error("duplicate-symbol", f"'{demangle(name)}' is defined in more than one object", notes=notes)
+        second, symbol = match.groups()
+        origins = [*_other_origins(symbol, second, images, arch), second]
+        return error(
+            "duplicate-symbol",
+            f"'{demangle(symbol)}' is defined in {' and '.join(repr(origin) for origin in origins)}",
+            notes=notes,
+            hint="make the helper static or inline, or put it into a namespace of its own",
+        )
     where = f" in '{image}'" if image else ""
     if "ARCH_MISMATCH" in problem:
         return error("arch-mismatch", f"LTO-IR{where} is for a newer architecture than the target", notes=notes)
@@ -114,6 +117,24 @@ def _failure(problem: str, log: str, image: str) -> LinkError:
             hint="install an nvidia-nvjitlink at least as new as the toolkit that compiled the object",
         )
     return error("nvjitlink-failed", f"nvJitLink failed{where}: {problem.strip()}", notes=notes)
+
+
+def _other_origins(symbol: str, second: str, images: Sequence[Image], arch: str) -> list[str]:
+    """Which other inputs define ``symbol``: nvJitLink names only the later one, so each is tried with it alone."""
+    later = next((image for image in images if image.name == second), None)
+    if later is None or len(images) <= 2:
+        return [image.name for image in images if image.name != second]
+    found: list[str] = []
+    for image in images:
+        if image is later:
+            continue
+        try:
+            link([image, later], arch, ptx=True)
+        except LinkError as problem:
+            found += [
+                image.name for d in problem.diagnostics for n in d.notes if f"'{symbol}': symbol multiply" in n.message
+            ]
+    return found
 
 
 def demangle(symbol: str) -> str:
