@@ -1,0 +1,327 @@
+"""The audit: is the cubin what the contracts and the placement said?
+
+Input: the linked cubin, the logs of nvJitLink and ptxas, the placement, and the images that went in.
+Output: an :class:`AuditReport` of named checks, each with what was expected and what was found; a check that fails is
+an error diagnostic.  A vendor backend that silently drops a ``setmaxnreg``, keeps a call, or spills produces a cubin
+that runs slowly or hangs, so every link is audited and a link that lost something fails.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pipelink.backend import cubin as cubin_file
+from pipelink.backend import sass
+from pipelink.backend.nvjitlink import demangle
+from pipelink.support.diagnostics import Diagnostic, LinkError, Note
+
+_WARNING = re.compile(r"^.*\bC75\d\d\b.*$", re.MULTILINE)
+_SPILL = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+RESERVED_SMEM = 1024  # bytes at address 0 that the driver owns
+_CORE_REGISTERS = 65536  # per SM and per CTA, on every arch that this linker targets
+
+
+@dataclass(frozen=True)
+class LinkInput:
+    """An image that went into the link: where it came from, and what it held for the target."""
+
+    name: str
+    kind: str  # "ltoir", "cubin", "ptx" or "none"
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What the placement and the contracts allow.  ``registers``: the placed setmaxnreg of each warpgroup, empty if
+    none was placed; ``barriers``: placed ids, 0 aside; sizes in bytes."""
+
+    kernel: str
+    threads: int
+    registers: tuple[int, ...]
+    barriers: tuple[int, ...]
+    smem_bytes: int
+    min_ctas: int = 1
+    stack_bytes: int = 0
+    smem_limit: int | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the report; ``id`` is the diagnostic it becomes when it fails."""
+
+    name: str
+    id: str
+    expected: str
+    actual: str
+    ok: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """The checks of one cubin."""
+
+    kernel: str
+    arch: str
+    checks: tuple[Check, ...]
+    instructions: int
+    registers: int
+
+    @property
+    def ok(self) -> bool:
+        return all(check.ok for check in self.checks)
+
+    def diagnostics(self) -> list[Diagnostic]:
+        """One error per failed check."""
+        return [
+            Diagnostic(
+                "error",
+                check.id,
+                f"kernel '{self.kernel}' ({self.arch}): {check.name}: expected {check.expected}, found {check.actual}",
+                notes=tuple(Note(text) for text in check.notes),
+            )
+            for check in self.checks
+            if not check.ok
+        ]
+
+    def raise_if_failed(self) -> None:
+        """Raise one LinkError with every failed check."""
+        if not self.ok:
+            raise LinkError(self.diagnostics())
+
+    def render(self) -> str:
+        """The report as a table for people."""
+        rows = [("check", "expected", "found", "")]
+        rows += [(c.name, c.expected, c.actual, "ok" if c.ok else "FAILED") for c in self.checks]
+        widths = [max(len(row[i]) for row in rows) for i in range(3)]
+        head = f"audit of '{self.kernel}' for {self.arch}: {self.instructions} instructions,"
+        head += f" {self.registers} registers at entry"
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0), strict=True)) for row in rows]
+        return "\n".join([head, *(f"  {line.rstrip()}" for line in lines)])
+
+    def to_json(self) -> dict[str, object]:
+        """The report as plain data; :meth:`from_json` reads it back."""
+        return {
+            "kernel": self.kernel,
+            "arch": self.arch,
+            "instructions": self.instructions,
+            "registers": self.registers,
+            "checks": [
+                {
+                    "name": c.name,
+                    "id": c.id,
+                    "expected": c.expected,
+                    "actual": c.actual,
+                    "ok": c.ok,
+                    "notes": list(c.notes),
+                }
+                for c in self.checks
+            ],
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> AuditReport:
+        checks = tuple(
+            Check(c["name"], c["id"], c["expected"], c["actual"], c["ok"], tuple(c["notes"])) for c in data["checks"]
+        )
+        return AuditReport(data["kernel"], data["arch"], checks, data["instructions"], data["registers"])
+
+
+def expectation(
+    kernel: str,
+    placement: Mapping[str, Any],
+    instances: Iterable[Mapping[str, Any]],
+    connections: Iterable[Mapping[str, Any]] = (),
+    *,
+    stack_bytes: int = 0,
+    smem_limit: int | None = None,
+) -> Expectation:
+    """The expectation that the placement attributes of a kernel, of its instances and of its connections state."""
+    barriers: set[int] = set()
+    for instance in instances:
+        barriers |= {int(barrier["id"]) for barrier in instance.get("barriers", {}).values()}
+        for local in instance.get("locals", {}).values():
+            if "barrier" in local:
+                barriers.add(int(local["barrier"]["id"]))
+    for connection in connections:
+        if "barrier" in connection:
+            barriers.add(int(connection["barrier"]["id"]))
+    return Expectation(
+        kernel,
+        int(placement["threads"]),
+        tuple(int(group["registers"]) for group in placement.get("warpgroups", ()) if "registers" in group),
+        tuple(sorted(barriers)),
+        int(placement["smem_bytes"]),
+        int(placement.get("min_ctas", 1)),
+        stack_bytes,
+        smem_limit,
+    )
+
+
+def audit(cubin: bytes, expected: Expectation, *, log: str = "", inputs: Sequence[LinkInput] = ()) -> AuditReport:
+    """Audit one linked cubin.  Never raises for what it finds: the report says it.
+
+    Raises LinkError ``bad-cubin`` or ``disassembly-failed`` if the image cannot be read at all."""
+    facts = cubin_file.facts(cubin, expected.kernel)
+    listing = sass.read(cubin)
+    kernel = listing.function(expected.kernel)
+    counts = sass.count(listing)
+    checks = [
+        _inputs(inputs),
+        _calls(counts),
+        _unresolved(facts),
+        _stack(facts, expected),
+        _spills(counts, log, facts, expected),
+        *_registers(kernel, facts, expected),
+        _barriers(counts, expected),
+        *_smem(facts, expected),
+        _threads(facts, expected),
+        _warnings(log),
+    ]
+    return AuditReport(expected.kernel, listing.arch, tuple(checks), counts.instructions, facts.registers)
+
+
+def _list(items: Iterable[object]) -> str:
+    return ", ".join(str(item) for item in items) or "none"
+
+
+def _inputs(inputs: Sequence[LinkInput]) -> Check:
+    without = [i for i in inputs if i.kind != "ltoir"]
+    return Check(
+        "objects with LTO-IR",
+        "audit-no-ltoir",
+        f"all {len(inputs)}",
+        f"{len(inputs) - len(without)} of {len(inputs)}",
+        not without,
+        tuple(f"'{i.name}' holds {'no code for the target' if i.kind == 'none' else i.kind}" for i in without),
+    )
+
+
+def _calls(counts: sass.Counts) -> Check:
+    callees = list(dict.fromkeys(demangle(callee.rpartition("$")[2]) for callee in counts.calls))
+    return Check(
+        "calls",
+        "audit-call",
+        "none",
+        f"{len(counts.calls)}" if counts.calls else "none",
+        not counts.calls,
+        tuple(f"'{callee}' was not inlined" for callee in callees),
+    )
+
+
+def _unresolved(facts: cubin_file.CubinFacts) -> Check:
+    return Check(
+        "unresolved symbols",
+        "audit-unresolved",
+        "none",
+        _list(demangle(name) for name in facts.undefined),
+        not facts.undefined,
+    )
+
+
+def _stack(facts: cubin_file.CubinFacts, expected: Expectation) -> Check:
+    ok = facts.stack_bytes <= expected.stack_bytes
+    return Check(
+        "stack",
+        "audit-stack",
+        f"at most {expected.stack_bytes} B" if expected.stack_bytes else "none",
+        f"{facts.stack_bytes} B" if facts.stack_bytes else "none",
+        ok,
+        () if ok else ("a call, a spill or an array indexed at run time needs stack",),
+    )
+
+
+def _spills(counts: sass.Counts, log: str, facts: cubin_file.CubinFacts, expected: Expectation) -> Check:
+    spilled = max((int(s) + int(load) for s, load in _SPILL.findall(log)), default=0)
+    allowed = bool(expected.stack_bytes) and facts.stack_bytes <= expected.stack_bytes
+    found = [f"{spilled} B by ptxas's count"] if spilled else []
+    found += [f"{counts.local} local-memory instructions"] if counts.local else []
+    return Check(
+        "spills", "audit-spill", "as the contracts allow" if allowed else "none", _list(found), allowed or not found
+    )
+
+
+def _registers(kernel: sass.Function, facts: cubin_file.CubinFacts, expected: Expectation) -> list[Check]:
+    regions = sass.register_regions(kernel)
+    placed, found = sorted(set(expected.registers)), sorted({region.registers for region in regions})
+    checks = [
+        Check("setmaxnreg", "audit-setmaxnreg", _list(placed), _list(found), placed == found),
+        Check(
+            "registers at entry",
+            "audit-registers",
+            f"at most {_CORE_REGISTERS // (expected.threads * expected.min_ctas)}",
+            str(facts.registers),
+            facts.registers * expected.threads * expected.min_ctas <= _CORE_REGISTERS,
+        ),
+    ]
+    for registers in found:
+        highest = max(region.highest for region in regions if region.registers == registers)
+        checks.append(
+            Check(
+                f"registers under setmaxnreg {registers}",
+                "audit-registers",
+                f"at most {registers}",
+                str(highest + 1),
+                highest < registers,
+            )
+        )
+    return checks
+
+
+def _barriers(counts: sass.Counts, expected: Expectation) -> Check:
+    allowed = {0, *expected.barriers}
+    stray = sorted(set(counts.barrier_ids) - allowed)
+    found = _list(counts.barrier_ids)
+    if counts.barrier_registers:
+        found += f" and {counts.barrier_registers} with the id in a register"
+    return Check(
+        "named barriers",
+        "audit-barrier",
+        f"only {_list(sorted(allowed))}",
+        found,
+        not stray,
+        tuple(f"barrier {number} belongs to no component of this kernel" for number in stray),
+    )
+
+
+def _smem(facts: cubin_file.CubinFacts, expected: Expectation) -> list[Check]:
+    checks = [
+        Check(
+            "static shared memory",
+            "audit-smem",
+            "none",
+            f"{facts.static_smem_bytes} B" if facts.static_smem_bytes else "none",
+            not facts.static_smem_bytes,
+            ("shared memory belongs in PL_SMEM, where the linker can place it",) if facts.static_smem_bytes else (),
+        )
+    ]
+    if expected.smem_limit is not None:
+        checks.append(
+            Check(
+                "placed shared memory",
+                "audit-smem",
+                f"at most {expected.smem_limit} B",
+                f"{expected.smem_bytes} B",
+                expected.smem_bytes <= expected.smem_limit,
+            )
+        )
+    return checks
+
+
+def _threads(facts: cubin_file.CubinFacts, expected: Expectation) -> Check:
+    return Check(
+        "launch bounds",
+        "audit-launch-bounds",
+        f"{expected.threads} threads",
+        f"{facts.max_threads} threads" if facts.max_threads else "none",
+        facts.max_threads == expected.threads,
+    )
+
+
+def _warnings(log: str) -> Check:
+    lines = list(dict.fromkeys(line.strip() for line in _WARNING.findall(log)))
+    return Check(
+        "ptxas performance warnings", "audit-ptxas-warning", "none", str(len(lines) or "none"), not lines, tuple(lines)
+    )
