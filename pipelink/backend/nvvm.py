@@ -28,6 +28,8 @@ DATA_LAYOUT: Final = (
 TRIPLE: Final = "nvptx64-nvidia-cuda"
 NVVM_IR_VERSION: Final = (2, 0, 3, 1)  # IR 2.0, debug info 3.1: what CUDA 12 and 13 accept
 
+_LLVM: Final = 7  # the LLVM whose text this file writes
+_NEWEST_WITH_LLVM_7: Final = "compute_90"
 _BYTE_POINTER: Final = ll.IntType(8).as_pointer()
 _SREGS: Final = {
     f"nvvm.read.ptx.sreg.{register}": f"llvm.nvvm.read.ptx.sreg.{register}"
@@ -323,6 +325,13 @@ def compile_ltoir(text: str, arch: str, name: str = "entry") -> bytes:
         return bytes(result)
     finally:
         nvvm.destroy_program(program)
+
+
+def _virtual_arch(nvvm: Any, arch: str) -> str:
+    """The architecture to compile generated text for.  From compute_100 libNVVM expects a newer LLVM, whose text
+    differs; LTO-IR of an older architecture links into newer ones, and the text holds nothing that depends on it."""
+    virtual = arch.replace("sm_", "compute_")
+    return virtual if nvvm.llvm_version(virtual) == _LLVM else _NEWEST_WITH_LLVM_7
 
 
 def compile_entry(kernel: ir.Operation, arch: str) -> Entry:
