@@ -28,7 +28,7 @@ DATA_LAYOUT: Final = (
 TRIPLE: Final = "nvptx64-nvidia-cuda"
 NVVM_IR_VERSION: Final = (2, 0, 3, 1)  # IR 2.0, debug info 3.1: what CUDA 12 and 13 accept
 
-_LLVM: Final = 7  # the LLVM whose text this file writes
+_FIRST_WITHOUT_LLVM_7: Final = 100  # libNVVM reads LLVM 7 text below it (nvvmLLVMVersion)
 _NEWEST_WITH_LLVM_7: Final = "compute_90"
 _BYTE_POINTER: Final = ll.IntType(8).as_pointer()
 _SREGS: Final = {
@@ -308,7 +308,7 @@ def compile_ltoir(text: str, arch: str, name: str = "entry") -> bytes:
     try:
         data = text.encode()
         nvvm.add_module_to_program(program, data, len(data), name)
-        options = [f"-arch={arch.replace('sm_', 'compute_')}", "-gen-lto"]
+        options = [f"-arch={_virtual_arch(arch)}", "-gen-lto"]
         try:
             nvvm.compile_program(program, len(options), options)
         except nvvm.nvvmError as problem:
@@ -327,11 +327,12 @@ def compile_ltoir(text: str, arch: str, name: str = "entry") -> bytes:
         nvvm.destroy_program(program)
 
 
-def _virtual_arch(nvvm: Any, arch: str) -> str:
+def _virtual_arch(arch: str) -> str:
     """The architecture to compile generated text for.  From compute_100 libNVVM expects a newer LLVM, whose text
     differs; LTO-IR of an older architecture links into newer ones, and the text holds nothing that depends on it."""
     virtual = arch.replace("sm_", "compute_")
-    return virtual if nvvm.llvm_version(virtual) == _LLVM else _NEWEST_WITH_LLVM_7
+    number = int(re.sub(r"\D", "", virtual))
+    return virtual if number < _FIRST_WITHOUT_LLVM_7 else _NEWEST_WITH_LLVM_7
 
 
 def compile_entry(kernel: ir.Operation, arch: str) -> Entry:
