@@ -6,6 +6,7 @@ compiler is needed.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 import shutil
@@ -70,8 +71,7 @@ def cuobjdump() -> Path:
 
 def _nvrtc() -> Any:
     try:
-        from cuda.bindings import nvrtc
-
+        nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")
         nvrtc.nvrtcVersion()
     except (ImportError, RuntimeError) as problem:
         raise error(

@@ -39,6 +39,7 @@ CATALOG: dict[str, str] = {
     "future-contract": "a contract is of a newer version, or requires something this linker does not know",
     "unknown-record": "an optional contract record or key is unknown and ignored",
     "no-ltoir": "an object's device code is not LTO-IR, so it cannot be linked across components",
+    "missing-arch": "an object has no LTO-IR that links for the target",
     "duplicate-component": "two components have one name",
     "missing-definition": "a component declares a role or an answer that it does not define",
     "arch-dependent-contract": "a contract differs between architectures",

@@ -83,6 +83,15 @@ struct writer {
     key(k);
     item(v);
   }
+  PL_FN_ void version(const char* k, int major, int minor) {
+    key(k);
+    put('"');
+    number(major);
+    put('.');
+    number(minor);
+    put('"');
+    comma = true;
+  }
   PL_FN_ void flag(const char* k) {
     key(k);
     raw("true");
@@ -249,7 +258,10 @@ struct pl_component {
       enum : bool { declared = true };                                                                          \
       PL_STATIC_FN_ const char* name() { return #__VA_ARGS__; }                                                       \
       PL_STATIC_FN_ const char* where() { return __PRETTY_FUNCTION__; }                                               \
-      PL_STATIC_FN_ void write(::pl::detail::writer& w) { w.field("cxx", __cplusplus > 201703L ? 20 : 17); }          \
+      PL_STATIC_FN_ void write(::pl::detail::writer& w) {                                                             \
+        w.field("cxx", __cplusplus > 201703L ? 20 : 17);                                                              \
+        w.version("toolkit", __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__);                                             \
+      }                                                                                                               \
     };                                                                                                                \
     static_assert(::pl::detail::is_component_name(#__VA_ARGS__),                                                      \
                   "PL_COMPONENT: the name is identifiers joined by ::, without blanks");                              \

@@ -1,0 +1,147 @@
+"""Contracts written in Python, for code that no C++ header declared: LTO-IR of another compiler, in memory.
+
+>>> contract = Contract("py::gelu")
+>>> contract.answers("store", "void(f32[128]&, i32, i32)").param("c", "bf16*").param("ldc", "i32")
+>>> gelu = from_ltoir({"sm_80": ltoir}, contract)
+
+The device functions that the code must define and may call are those of docs/contracts.md, "Symbols";
+:meth:`Contract.symbol` spells them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelink.objects import records
+from pipelink.objects.model import Image, Object
+from pipelink.support.diagnostics import Diagnostics, Location, error
+
+if TYPE_CHECKING:
+    from pipelink.support.mlir import ir
+
+_BYTES: Final = {
+    "i8": 1, "u8": 1, "bool": 1, "i16": 2, "u16": 2, "bf16": 2, "f16": 2, "i32": 4, "u32": 4, "f32": 4,
+    "i64": 8, "u64": 8, "f64": 8,
+}  # fmt: skip
+_SUFFIXES: Final = {
+    "pl_enter": "iPv", "pl_first_thread": "iPv", "pl_acquire": "iPv", "pl_commit": "iPvj", "pl_wait": "iPv",
+    "pl_release": "iPvj", "pl_end": "iPv", "pl_ended": "iPvj", "pl_pass": "iPv", "pl_take": "iPv",
+    "pl_call": "iPvPc", "pl_answer": "iPvPc", "pl_id": "iPv", "pl_threads": "iPv",
+    **{f"pl_tma{n}": "iPvjiPKv" + "i" * n for n in range(1, 6)},
+}  # fmt: skip
+_PARTS: Final = {"calls": "_port", "answers": "_port", "smem": "_smem", "state": "_state", "param": "_param"}
+
+
+class Contract:
+    """A component's declarations; every method adds one and returns the contract."""
+
+    def __init__(self, name: str, *, file: str = "<python>") -> None:
+        """``name`` as in C++: ``acme::scale``."""
+        self.name = name
+        self._file = file
+        self._values: list[dict[str, Any]] = []
+        self._kinds: dict[str, str] = {}
+        self.add("component", "component", cxx=17)
+
+    def add(self, op: str, name: str, **values: Any) -> Contract:
+        """Any declaration, by its record's keys (docs/contracts.md); None leaves one out."""
+        head = {"pipelink": records.ABI, "op": op, "component": self.name, "name": name, "file": self._file, "line": 0}
+        self._values.append({**head, **{key: value for key, value in values.items() if value is not None}})
+        self._kinds.setdefault(name, str(values.get("direction", op)))
+        return self
+
+    def role(
+        self, name: str, warps: int, *, registers: tuple[int, int] | None = None, one_thread: bool = False
+    ) -> Contract:
+        """A role, whose entry the code defines."""
+        align = 4 if warps % 4 == 0 else 1
+        allowed = list(registers) if registers else None
+        self.add("role", name, warps=warps, align=align, registers=allowed, threads="one" if one_thread else None)
+        return self.add("entry", name)
+
+    def stream(
+        self,
+        name: str,
+        direction: str,
+        tiles: Sequence[Mapping[str, Any]],
+        stages: tuple[int, int],
+        touch: str,
+        **more: Any,
+    ) -> Contract:
+        """A ring's end; a tile has ``element``, ``shape``, ``layout``, ``bytes`` and ``align``."""
+        slots = [dict(tile) for tile in tiles]
+        return self.add(
+            "port", name, direction=direction, kind="stream", tiles=slots, stages=list(stages), touch=touch, **more
+        )
+
+    def calls(self, name: str, signature: str) -> Contract:
+        """A call that another component answers."""
+        return self.add("port", name, direction="calls", kind="call", signature=signature)
+
+    def answers(self, name: str, signature: str) -> Contract:
+        """A call that the code answers."""
+        self.add("port", name, direction="answers", kind="call", signature=signature)
+        return self.add("answer", name)
+
+    def param(self, name: str, type: str, **more: Any) -> Contract:
+        """A parameter: a scalar type such as ``i32``, or a pointer such as ``bf16*``; ``bytes`` and ``align`` else."""
+        size = 8 if type.endswith("*") else _BYTES.get(type)
+        return self.add("param", name, type=type, **{"bytes": size, "align": size, **more})
+
+    def tensor(self, name: str, element: str, shape: Sequence[str], access: str) -> Contract:
+        """A tensor argument of the launch."""
+        return self.add("tensor", name, element=element, shape=list(shape), access=access)
+
+    def bind(self, param: str, to: str) -> Contract:
+        """Where a parameter's value comes from."""
+        return self.add("bind", param, param=param, to=to)
+
+    def symbol(self, name: str, function: str) -> str:
+        """The mangled device function ``function`` (``pl_answer``, say) of resource ``name``.
+        Raises LinkError ``unknown-name``."""
+        kind = self._kinds.get(name)
+        suffix = _SUFFIXES.get(function)
+        if function == "pl_address":
+            suffix = "iPv" if kind in ("smem", "state", "param") else "iPvji"
+        if kind is None or suffix is None:
+            raise error("unknown-name", f"'{self.name}' has no '{name}', or it has no function '{function}'")
+        parts = [*self.name.split("::"), name + _PARTS.get(kind, ""), function]
+        return "_ZN" + "".join(f"{len(part)}{part}" for part in parts) + "E" + suffix
+
+    def records(self) -> tuple[bytes, ...]:
+        """The records as the object format holds them."""
+        return tuple(json.dumps(values, separators=(",", ":")).encode() for values in self._values)
+
+
+def from_ltoir(
+    images: Mapping[str, bytes],
+    contract: Contract | ir.Operation | Iterable[Mapping[str, Any]],
+    *,
+    name: str = "",
+    toolkit: str = "",
+    diagnostics: Diagnostics | None = None,
+) -> Object:
+    """A component from LTO-IR in memory: ``images`` by architecture (``sm_80``), and its contract as a
+    :class:`Contract`, a component module of the IR, or records as dictionaries.
+
+    ``name`` stands for a path in messages.  Raises LinkError as :func:`pipelink.objects.read_objects`.
+    """
+    if isinstance(contract, Contract):
+        texts: Iterable[bytes] = contract.records()
+    elif hasattr(contract, "attributes"):
+        from pipelink.objects.to_ir import contract_records
+
+        texts = contract_records(contract)  # type: ignore[arg-type]
+    else:
+        texts = [json.dumps(dict(record)).encode() for record in contract]  # type: ignore[union-attr]
+    origin = name or "<memory>"
+    where = Location(origin)
+    found = diagnostics if diagnostics is not None else Diagnostics()
+    read = [record for text in texts if (record := records.parse_record(text, origin, where, found)) is not None]
+    components = records.assemble(read, origin, where)
+    if not images:
+        raise error("no-ltoir", f"component '{components[0].name}' comes without LTO-IR", where)
+    code = tuple(Image(arch, "ltoir", toolkit, bytes(data)) for arch, data in sorted(images.items()))
+    return Object(origin, "", components, code)

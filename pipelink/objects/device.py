@@ -1,0 +1,146 @@
+"""What an object's device code says about its contract.
+
+The header compiles every record into each architecture's code as well, as a variable that no code reads.  nvJitLink
+turns one image into PTX, where variables stand with their names and bytes; the records there are compared with the
+contract section, which the host compiler wrote.  A link drops the variables, so they cost nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pipelink.objects.model import Image, Object, Record
+from pipelink.objects.records import parse_record
+from pipelink.support.diagnostics import Diagnostics, Location, Note, error
+
+_RECORD = re.compile(rb"\.b8\s+\w*pl_record_\w+_text\w*\[\d+\]\s*=\s*\{([^}]*)\}")
+
+
+def device_records(image: Image, name: str = "component") -> tuple[bytes, ...]:
+    """The records (JSON texts) in one LTO-IR image; ``name`` is its origin in messages.
+    Raises LinkError ``nvjitlink-failed`` or ``toolchain-missing``."""
+    found: list[bytes] = []
+    for match in _RECORD.finditer(_ptx(image, name)):
+        try:
+            data = bytes(int(byte) & 255 for byte in match.group(1).split(b","))
+        except ValueError:
+            continue
+        found.append(data.split(b"\0")[0])
+    return tuple(found)
+
+
+def _ptx(image: Image, name: str) -> bytes:
+    try:
+        nvjitlink: Any = importlib.import_module("cuda.bindings.nvjitlink")
+        nvjitlink.version()
+    except (ImportError, RuntimeError) as problem:
+        hint = "pip install cuda-bindings nvidia-nvjitlink"
+        raise error("toolchain-missing", f"nvJitLink cannot be loaded: {problem}", hint=hint) from problem
+    options = [f"-arch={image.arch}", "-lto", "-ptx"]
+    handle = nvjitlink.create(len(options), options)
+    try:
+        kind = nvjitlink.InputType.FATBIN if image.packed else nvjitlink.InputType.LTOIR
+        nvjitlink.add_data(handle, kind, image.data, len(image.data), name)
+        nvjitlink.complete(handle)
+        text = bytearray(nvjitlink.get_linked_ptx_size(handle))
+        nvjitlink.get_linked_ptx(handle, text)
+        return bytes(text)
+    except nvjitlink.nvJitLinkError as problem:
+        size = nvjitlink.get_error_log_size(handle)
+        log = bytearray(size)
+        nvjitlink.get_error_log(handle, log)
+        notes = [Note(f"nvJitLink's log: {log.decode('utf-8', 'replace').strip(chr(0))}")]
+        message = f"nvJitLink cannot read the LTO-IR for {image.arch} of '{name}': {problem}"
+        raise error("nvjitlink-failed", message, notes=notes) from problem
+    finally:
+        nvjitlink.destroy(handle)
+
+
+def verify(item: Object) -> None:
+    """Compare the contract with what every architecture's device code says.
+
+    Raises LinkError ``contract-mismatch``, one error per record and architecture that differ.
+    """
+    found = Diagnostics()
+    for unit in sorted({image.unit for image in item.ltoir}):
+        for image in (image for image in item.ltoir if image.unit == unit):
+            _compare(item, image, found)
+    found.raise_if_errors()
+
+
+def _compare(item: Object, image: Image, found: Diagnostics) -> None:
+    where = Location(item.path)
+    read = [parse_record(text, item.name, where, Diagnostics()) for text in device_records(image, item.name)]
+    device = {_key(record): record for record in read if record is not None}
+    names = {record.component for record in device.values()}
+    single = len({other.unit for other in item.ltoir}) == 1
+    contract = {
+        _key(record): record
+        for component in item.components
+        # an object of several translation units holds a component in one of them
+        if single or component.name in names
+        for record in component.records
+    }
+    for key, record in contract.items():
+        other = device.get(key)
+        if other is None:
+            message = f"{_what(record)} is in the contract but not in the code for {image.arch}"
+            found.error("contract-mismatch", message, record.location)
+        elif other.text != record.text:
+            message = f"{_what(record)} differs in the code for {image.arch}: {differences(record, other)}"
+            hint = "a contract must not depend on __CUDA_ARCH__"
+            found.error("contract-mismatch", message, record.location, hint=hint)
+    for key, record in device.items():
+        if key not in contract:
+            message = f"{_what(record)} is in the code for {image.arch} but not in the contract"
+            found.error("contract-mismatch", message, record.location)
+
+
+def _key(record: Record) -> tuple[str, str, str]:
+    return (record.component, record.op, record.name)
+
+
+def _what(record: Record) -> str:
+    return f"{record.op} '{record.name}' of component '{record.component}'"
+
+
+def differences(first: Record, second: Record) -> str:
+    """What two records of one declaration say differently, such as ``bytes is 4096, there 2048``."""
+    keys = [
+        key for key in dict.fromkeys((*first.values, *second.values)) if first.values.get(key) != second.values.get(key)
+    ]
+    if not keys:
+        return f"declared at {first.location}, there at {second.location}"
+
+    def shown(record: Record, key: str) -> str:
+        return json.dumps(record.values[key]) if key in record.values else "absent"
+
+    return ", ".join(f"{key} is {shown(first, key)}, there {shown(second, key)}" for key in keys)
+
+
+def same_contract(by_arch: Sequence[tuple[str, Sequence[Record]]]) -> None:
+    """Whether compilations of one source for several architectures declare the same.
+    Raises LinkError ``arch-dependent-contract``, one error per declaration that differs."""
+    found = Diagnostics()
+    arch, first = by_arch[0]
+    expected = {_key(record): record for record in first}
+    for other, records in by_arch[1:]:
+        actual = {_key(record): record for record in records}
+        for key in dict.fromkeys((*expected, *actual)):
+            one, two = expected.get(key), actual.get(key)
+            known = one or two
+            assert known is not None
+            if one is None or two is None:
+                there = arch if two is None else other
+                message = f"{_what(known)} is declared for {there} but not for {other if two is None else arch}"
+            elif one.text != two.text:
+                message = f"{_what(known)} differs between {arch} and {other}: {differences(one, two)}"
+            else:
+                continue
+            hint = "a contract must not depend on __CUDA_ARCH__"
+            found.error("arch-dependent-contract", message, known.location, hint=hint)
+    found.raise_if_errors()

@@ -1,0 +1,114 @@
+"""Reads component objects: ELF files, whoever's compiler wrote them, and ``ar`` archives of them.
+
+Bytes in, :class:`Object` values out.  Nothing of the input is executed, and everything read is bounded.  An object that
+``ld -r`` merged holds several fatbins, of which nvJitLink would read the first only: they are split here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipelink.objects import archive, elf, fatbin, records
+from pipelink.objects.model import ContractComponent, Image, Object
+from pipelink.support.diagnostics import Diagnostics, Location, Note, error
+
+SECTION = ".pipelink.contract"
+MAX_FILE = 1 << 30  # bytes
+_FLAGS = "nvcc -dc -gencode arch=compute_90a,code=lto_90a"
+
+
+def read_objects(path: str | Path, *, diagnostics: Diagnostics | None = None) -> list[Object]:
+    """The objects of a file: one for an ELF object, one per member with a contract or LTO-IR for an archive.
+
+    Warnings go to ``diagnostics``.  Raises LinkError, located at the file or at the C++ declaration:
+    ``unreadable-input``, ``empty-input``, ``not-an-object``, ``truncated-object``, ``corrupt-object``,
+    ``oversized-object``, ``no-contract``, ``corrupt-contract``, ``future-contract``, ``no-ltoir``,
+    ``duplicate-component``, ``missing-definition``.
+    """
+    name = str(path)
+    where = Location(name)
+    try:
+        size = Path(path).stat().st_size
+        if size > MAX_FILE:
+            raise error("oversized-object", f"'{name}' has {size} bytes, the limit is {MAX_FILE}", where)
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise error("unreadable-input", f"cannot read '{name}': {reason}", where) from problem
+    return parse_objects(data, name, diagnostics=diagnostics)
+
+
+def parse_objects(data: bytes, path: str, *, diagnostics: Diagnostics | None = None) -> list[Object]:
+    """As :func:`read_objects`, of bytes that came from ``path``."""
+    found = diagnostics if diagnostics is not None else Diagnostics()
+    where = Location(path)
+    if not data:
+        raise error("empty-input", f"'{path}' is empty", where)
+    if not data.startswith((archive.MAGIC, archive.THIN_MAGIC)):
+        return [_object(data, path, "", found)]
+    objects: list[Object] = []
+    first: dict[str, tuple[Object, ContractComponent]] = {}
+    for member, content in archive.members(data, path, where):
+        item = _object(content, path, member, found)
+        if not item.components and not item.ltoir:
+            continue
+        for component in item.components:
+            if component.name in first:
+                raise duplicate(first[component.name], (item, component))
+            first[component.name] = (item, component)
+        objects.append(item)
+    if not first:
+        raise error("no-contract", f"no member of '{path}' carries a contract", where)
+    return objects
+
+
+def duplicate(first: tuple[Object, ContractComponent], second: tuple[Object, ContractComponent]) -> Exception:
+    """The error that two objects define one component: names both."""
+    return error(
+        "duplicate-component",
+        f"component '{first[1].name}' is in '{first[0].name}' and in '{second[0].name}'",
+        first[1].location,
+        notes=[Note("declared again here", second[1].location)],
+        hint="link one of them, or give one component another name",
+    )
+
+
+def _object(data: bytes, path: str, member: str, diagnostics: Diagnostics) -> Object:
+    name = f"{path}({member})" if member else path
+    where = Location(path)
+    parsed = elf.ElfObject(data, name, where)
+    contract = b"".join(section.data for section in parsed.named(SECTION))
+    if not contract and not member:
+        lto = any(section.name.startswith(".gnu.lto_") for section in parsed.sections)
+        hint = "the host compiler's -flto hides the contract: compile components without it" if lto else None
+        message = f"'{name}' carries no contract; a component includes <pipelink/component.cuh>"
+        raise error("no-contract", message, where, hint=hint)
+    components = records.parse(contract, name, where, diagnostics) if contract else ()
+    images = _images(parsed, components[0].toolkit if components else "", name, where)
+    if components and not any(image.kind == "ltoir" for image in images):
+        kinds = sorted({f"{image.kind} for {image.arch}" for image in images})
+        has = f"holds {', '.join(kinds)} but no LTO-IR" if kinds else "holds no device code"
+        message = f"object '{name}' of component '{components[0].name}' {has}"
+        notes = [Note("nothing of it would be inlined, and register reallocation would be lost")]
+        hint = f"compile it with pl-cc, or with {_FLAGS} and without -G"
+        raise error("no-ltoir", message, where, notes=notes, hint=hint)
+    return Object(path, member, components, images)
+
+
+def _images(parsed: elf.ElfObject, toolkit: str, name: str, where: Location) -> tuple[Image, ...]:
+    images: list[Image] = []
+    unit = 0
+    for section in parsed.named(".nvFatBinSegment"):
+        pointers = parsed.pointers(section)
+        for at in range(0, len(section.data), fatbin.WRAPPER_BYTES):
+            magic = int.from_bytes(section.data[at : at + 4], "little")
+            if magic != fatbin.WRAPPER_MAGIC or at + fatbin.WRAPPER_BYTES > len(section.data):
+                raise error("corrupt-object", f"'{name}' is corrupt: entry {unit} of .nvFatBinSegment", where)
+            if at + 8 not in pointers:
+                raise error("corrupt-object", f"'{name}' is corrupt: fatbin {unit} has no relocation", where)
+            target, offset = pointers[at + 8]
+            if not 0 <= offset <= len(target.data):
+                raise error("truncated-object", f"'{name}' ends before fatbin {unit} does", where)
+            images += fatbin.split(target.data[offset:], toolkit, unit, name, where)
+            unit += 1
+    return tuple(images)

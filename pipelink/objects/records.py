@@ -1,0 +1,349 @@
+"""Contract records: NUL-separated JSON texts in, validated :class:`ContractComponent` values out.
+
+Every record is checked against one table of operations and keys; sizes, depths and counts are bounded.  Unknown
+operations and keys are a warning, or an error where the record says ``"required":true``.  Compilers may write records
+in any order and pad between them: they are sorted by component, file and line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+from pipelink.objects.model import ContractComponent, Record, Value
+from pipelink.support import expr
+from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note, error, nearest
+
+ABI: Final = 1  # the newest contract version that this package reads
+MAX_CONTRACT = 4 << 20  # bytes of one object's contract
+MAX_RECORD = 64 << 10  # bytes of one record
+MAX_RECORDS = 20_000
+MAX_DEPTH = 8  # of nested lists and objects in a record
+MAX_INT = 1 << 40  # no size or count of a GPU is larger
+MAX_TEXT = 4096  # characters of one string
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,254}", re.ASCII)
+_COMPONENT = re.compile(r"[A-Za-z_]\w{0,254}(::[A-Za-z_]\w{0,254}){0,15}", re.ASCII)
+
+Check = Callable[[Any], bool]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= MAX_TEXT
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and _IDENTIFIER.fullmatch(value) is not None
+
+
+def _is_int(least: int, most: int = MAX_INT) -> Check:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _is_align(value: Any) -> bool:
+    return _is_int(1)(value) and value & (value - 1) == 0
+
+
+def _is_range(least: int, most: int = MAX_INT, *, open: bool = False) -> Check:
+    inside = _is_int(least, most)
+
+    def check(value: Any) -> bool:
+        if not (isinstance(value, list) and len(value) == 2 and all(map(inside, value))):
+            return False
+        return value[0] < value[1] if open else value[0] <= value[1]
+
+    return check
+
+
+def _is_one_of(*choices: str) -> Check:
+    return lambda value: isinstance(value, str) and value in choices
+
+
+def _is_true(value: Any) -> bool:
+    return value is True
+
+
+def _is_expression(value: Any) -> bool:
+    if not isinstance(value, str):
+        return False
+    try:
+        expr.parse(value)
+    except LinkError:
+        return False
+    return True
+
+
+def _is_list(check: Check, least: int, most: int) -> Check:
+    return lambda value: isinstance(value, list) and least <= len(value) <= most and all(map(check, value))
+
+
+def _is_scalar(value: Any) -> bool:
+    return _is_int(-MAX_INT)(value) or _is_text(value)
+
+
+def _is_tree(value: Any) -> bool:
+    """Shapes and strides of a CuTe layout: integers, nested in lists."""
+    return all(_is_tree(part) if isinstance(part, list) else _is_int(0)(part) for part in value)
+
+
+_TILE: Final[dict[str, Check]] = {
+    "element": _is_text,
+    "shape": lambda value: isinstance(value, list) and 0 < len(value) <= 8 and _is_tree(value),
+    "layout": _is_one_of("row_major", "swizzle128", "swizzle64", "swizzle32", "item", "cute"),
+    "bytes": _is_int(1),
+    "align": _is_align,
+}
+_CUTE: Final[dict[str, Check]] = {
+    "stride": lambda value: isinstance(value, list) and 0 < len(value) <= 8 and _is_tree(value),
+    "swizzle": _is_list(_is_int(-16, 16), 3, 3),
+}
+
+
+def _is_tile(value: Any) -> bool:
+    if not isinstance(value, dict) or not all(key in value for key in _TILE):
+        return False
+    known = {**_TILE, **_CUTE} if value["layout"] == "cute" else _TILE
+    return all(key in known and known[key](part) for key, part in value.items())
+
+
+@dataclass(frozen=True)
+class _Keys:
+    """The keys of an operation besides the common ones."""
+
+    required: Mapping[str, Check]
+    optional: Mapping[str, Check]
+
+
+def _keys(required: Mapping[str, Check] | None = None, **optional: Check) -> _Keys:
+    return _Keys(required or {}, optional)
+
+
+_STREAM = {"tiles": _is_list(_is_tile, 1, 64), "stages": _is_range(1, 64)}
+_TOUCH = _is_one_of("tma", "threads", "wgmma")
+#: Ports by (kind, direction).
+_PORTS: Final[dict[tuple[str, str], _Keys]] = {
+    ("stream", "out"): _keys({**_STREAM, "touch": _TOUCH}, ends=_is_true, may_be_empty=_is_true, role=_is_name),
+    ("stream", "in"): _keys({**_STREAM, "touch": _TOUCH}, ends=_is_true, may_be_empty=_is_true, role=_is_name),
+    ("stream", "local"): _keys({**_STREAM, "touch": _is_one_of("cp_async")}, role=_is_name),
+    ("call", "calls"): _keys({"signature": _is_text}),
+    ("call", "answers"): _keys({"signature": _is_text}),
+    ("token", "out"): _keys(credit=_is_int(0, 1), role=_is_name),
+    ("token", "in"): _keys(credit=_is_int(0, 1), role=_is_name),
+}
+_MEMORY = {"bytes": _is_int(1), "align": _is_align}
+_OPS: Final[dict[str, _Keys]] = {
+    "component": _keys({"cxx": _is_int(17, 99)}, toolkit=_is_text),
+    "role": _keys(
+        {"warps": _is_int(1, 32), "align": _is_align}, registers=_is_range(24, 256), threads=_is_one_of("one")
+    ),
+    "entry": _keys(),
+    "answer": _keys(),
+    "smem": _keys(_MEMORY, live=_is_range(0, open=True), role=_is_name),
+    "state": _keys(_MEMORY),
+    "barrier": _keys({"threads": _is_int(32, 1024)}, role=_is_name),
+    "param": _keys({"type": _is_text, **_MEMORY}, port=_is_name, part=_is_int(0, 63)),
+    "tensor": _keys(
+        {
+            "element": _is_text,
+            "shape": _is_list(_is_expression, 1, 8),
+            "access": _is_one_of("read", "write", "readwrite"),
+        }
+    ),
+    "bind": _keys({"param": _is_name, "to": _is_expression}),
+    "derive": _keys({"value": _is_expression}),
+    "grid": _keys({"value": _is_list(_is_expression, 3, 3)}),
+    "cluster": _keys({"value": _is_list(_is_int(1, 16), 3, 3)}),
+    "resident": _keys(),
+    "workspace": _keys({"bytes": _is_expression, "init": _is_one_of("zero", "none")}),
+    "require": _keys({"key": _is_name, "value": _is_scalar}),
+    "promise": _keys({"key": _is_name, "value": _is_scalar}),
+}
+_COMMON: Final[dict[str, Check]] = {
+    "pipelink": _is_int(1),
+    "op": _is_name,
+    "component": lambda value: isinstance(value, str) and _COMPONENT.fullmatch(value) is not None,
+    "name": _is_name,
+    "file": _is_text,
+    "line": _is_int(0, 1 << 31),
+}
+# Operations whose names live in one space: two of one name are an error.
+_SYMBOLS: Final = ("role", "port", "smem", "state", "barrier", "param")
+
+
+def parse(contract: bytes, origin: str, where: Location, diagnostics: Diagnostics) -> tuple[ContractComponent, ...]:
+    """The components of an object's contract section.  ``origin`` names the object in messages, ``where`` is it.
+
+    Warnings go to ``diagnostics``.  Raises LinkError ``corrupt-contract``, ``future-contract``, ``oversized-object``,
+    ``duplicate-component``, ``missing-definition`` or ``no-contract``.
+    """
+    if len(contract) > MAX_CONTRACT:
+        message = f"the contract of '{origin}' has {len(contract)} bytes, the limit is {MAX_CONTRACT}"
+        raise error("oversized-object", message, where)
+    if contract and contract[-1]:
+        raise error("corrupt-contract", f"the contract of '{origin}' ends inside a record", where)
+    texts = [text for text in contract.split(b"\0") if text]
+    if len(texts) > MAX_RECORDS:
+        message = f"the contract of '{origin}' has {len(texts)} records, the limit is {MAX_RECORDS}"
+        raise error("oversized-object", message, where)
+    records = [record for text in texts if (record := _Parser(text, origin, where, diagnostics).record()) is not None]
+    return assemble(records, origin, where)
+
+
+def parse_record(text: bytes, origin: str, where: Location, diagnostics: Diagnostics) -> Record | None:
+    """One record, or None if its operation is unknown and optional.  Errors as :func:`parse`."""
+    return _Parser(text, origin, where, diagnostics).record()
+
+
+def assemble(records: Iterable[Record], origin: str, where: Location) -> tuple[ContractComponent, ...]:
+    """Group records into components and check what one record cannot show.  Errors as :func:`parse`."""
+    groups: dict[str, list[Record]] = {}
+    for record in sorted(records, key=lambda r: (r.component, r.op != "component", r.file, r.line)):
+        groups.setdefault(record.component, []).append(record)
+    if not groups:
+        raise error("no-contract", f"'{origin}' has an empty contract", where)
+    found = Diagnostics()
+    for name, group in groups.items():
+        _check_component(name, group, origin, where, found)
+    found.raise_if_errors()
+    return tuple(ContractComponent(name, tuple(group)) for name, group in groups.items())
+
+
+def _check_component(name: str, group: list[Record], origin: str, where: Location, found: Diagnostics) -> None:
+    heads = [record for record in group if record.op == "component"]
+    if not heads:
+        found.error("corrupt-contract", f"'{origin}' has records of '{name}' but not its PL_COMPONENT", where)
+        return
+    if len(heads) > 1:
+        notes = [Note("declared again here", again.location) for again in heads[1:]]
+        message = f"component '{name}' is declared {len(heads)} times in '{origin}'"
+        found.error("duplicate-component", message, heads[0].location, notes=notes)
+        return
+    seen: dict[tuple[str, str], Record] = {}
+    for record in group:
+        key = ("symbol" if record.op in _SYMBOLS else record.op, record.name)
+        if key in seen:
+            message = f"'{record.name}' of component '{name}' is declared twice in '{origin}'"
+            notes = [Note("declared again here", record.location)]
+            found.error("corrupt-contract", message, seen[key].location, notes=notes)
+        seen.setdefault(key, record)
+    for record in group:
+        if record.op == "role" and ("entry", record.name) not in seen:
+            message = f"role '{record.name}' of component '{name}' has no PL_ENTRY({record.name})"
+            found.error("missing-definition", message, record.location)
+        if record.op == "port" and record.values["direction"] == "answers" and ("answer", record.name) not in seen:
+            message = f"call port '{record.name}' of component '{name}' has no PL_DEFINE({record.name})"
+            found.error("missing-definition", message, record.location)
+
+
+class _Parser:
+    """Reads one record."""
+
+    def __init__(self, text: bytes, origin: str, where: Location, diagnostics: Diagnostics) -> None:
+        self._text, self._origin, self._where, self._diagnostics = text, origin, where, diagnostics
+
+    def record(self) -> Record | None:
+        values = self._object()
+        version = values.get("pipelink")
+        if _is_int(ABI + 1)(version):
+            message = f"'{self._origin}' has a contract of version {version}, this linker reads up to {ABI}"
+            raise error("future-contract", message, self._where, hint="use a newer PipeLink to link it")
+        for key, check in _COMMON.items():
+            self._require(values, key, check)
+        place = Location(values["file"], values["line"])
+        keys = self._known(values, place)
+        if keys is None:
+            return None
+        for key, check in keys.required.items():
+            self._require(values, key, check)
+        for key, check in keys.optional.items():
+            if key in values:
+                self._require(values, key, check)
+        own = {
+            k: v for k, v in values.items() if k in keys.required or k in keys.optional or k in ("direction", "kind")
+        }
+        return Record(
+            values["op"], values["component"], values["name"], values["file"], values["line"], own, self._text
+        )
+
+    def _object(self) -> dict[str, Any]:
+        if len(self._text) > MAX_RECORD:
+            message = f"'{self._origin}' has a record of {len(self._text)} bytes, the limit is {MAX_RECORD}"
+            raise error("oversized-object", message, self._where)
+
+        def unique(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
+            if len(dict(pairs)) != len(pairs):
+                raise ValueError("a key occurs twice")
+            return dict(pairs)
+
+        def refuse(number: str) -> NoReturn:
+            raise ValueError(f"{number[:20]} is no integer")
+
+        try:
+            value = json.loads(
+                self._text.decode("utf-8"), object_pairs_hook=unique, parse_float=refuse, parse_constant=refuse
+            )
+        except (ValueError, RecursionError) as problem:
+            self._corrupt(f"not a JSON record ({str(problem)[:80]})")
+        if not isinstance(value, dict) or _depth(value) > MAX_DEPTH:
+            self._corrupt("not a JSON object of bounded depth")
+        return value
+
+    def _known(self, values: dict[str, Any], place: Location) -> _Keys | None:
+        """The keys that the record's operation takes; None where the operation is unknown and optional."""
+        op, required = values["op"], values.get("required") is True
+        subject = f"'{values['name']}' of component '{values['component']}'"
+        if op == "port":
+            kind, direction = values.get("kind"), values.get("direction")
+            keys = _PORTS.get((kind, direction)) if isinstance(kind, str) and isinstance(direction, str) else None
+            if keys is None:
+                self._corrupt(f"port {subject} has kind {kind!r:.40} and direction {direction!r:.40}")
+        elif op in _OPS:
+            keys = _OPS[op]
+        else:
+            message = f"unknown declaration '{op}' {subject} in '{self._origin}'"
+            self._unknown(message, op, _OPS, place, required=required)
+            return None
+        known = {*_COMMON, *keys.required, *keys.optional, "required"}
+        known |= {"kind", "direction"} if op == "port" else set()
+        for key in values:
+            if key not in known:
+                message = f"unknown key '{key[:80]}' of {op} {subject} in '{self._origin}'"
+                self._unknown(message, key, known, place, required=required)
+        return keys
+
+    def _unknown(self, message: str, name: str, known: Iterable[str], place: Location, *, required: bool) -> None:
+        if required:
+            raise error("future-contract", f"{message}, which the component requires", place)
+        self._diagnostics.warning("unknown-record", f"{message} is ignored", place, hint=nearest(name, known))
+
+    def _require(self, values: dict[str, Any], key: str, check: Check) -> None:
+        subject = f"{values.get('op')!r:.40} {values.get('name')!r:.80}"
+        if key not in values:
+            self._corrupt(f"record {subject} has no '{key}'")
+        if not check(values[key]):
+            shown = json.dumps(values[key])
+            self._corrupt(f"'{key}' of record {subject} is {shown if len(shown) <= 80 else shown[:77] + '...'}")
+
+    def _corrupt(self, what: str) -> NoReturn:
+        shown = self._text[:200].decode("utf-8", "replace")
+        notes = [Note(f"the record: {shown}{'...' if len(self._text) > 200 else ''}")]
+        raise error(
+            "corrupt-contract", f"the contract of '{self._origin}' is corrupt: {what}", self._where, notes=notes
+        )
+
+
+def _depth(value: Any) -> int:
+    """Nesting of lists and objects; the JSON parser has bounded it by Python's recursion limit already."""
+    level, depth = [value], 0
+    while level and depth <= MAX_DEPTH:
+        depth += 1
+        level = [
+            part
+            for container in level
+            for part in (container.values() if isinstance(container, dict) else container)
+            if isinstance(part, (dict, list))
+        ]
+    return depth
