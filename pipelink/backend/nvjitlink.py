@@ -64,7 +64,10 @@ def link(
         try:
             for image in images:
                 current = image.name
-                nvjitlink.add_data(handle, nvjitlink.InputType.LTOIR, image.data, len(image.data), image.name)
+                # nvcc's objects hold packed images, which stay in a fatbin of their own
+                packed = image.data.startswith(b"\x50\xed\x55\xba")
+                kind = nvjitlink.InputType.FATBIN if packed else nvjitlink.InputType.LTOIR
+                nvjitlink.add_data(handle, kind, image.data, len(image.data), image.name)
             current = ""
             nvjitlink.complete(handle)
         except nvjitlink.nvJitLinkError as problem:
