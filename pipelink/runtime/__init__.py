@@ -1,0 +1,11 @@
+"""Load and launch linked kernels (``.plk``).
+
+Needs ``cuda-bindings`` and nothing else: no compiler, no MLIR, no objects.  ``load(path)`` gives a callable that
+takes tensors and scalars by name; docs/runtime.md says what it accepts.
+"""
+
+from pipelink.runtime.kernel import Kernel, load
+from pipelink.runtime.package import Package
+from pipelink.support.diagnostics import LinkError
+
+__all__ = ["Kernel", "LinkError", "Package", "load"]

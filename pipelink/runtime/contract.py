@@ -1,0 +1,405 @@
+"""The launch contract as the runtime reads it: what arguments a kernel takes, and how its parameter block, grid and
+workspaces follow from them.
+
+Input: the ``launch`` dictionary of a package's manifest (docs/package-format.md).  Output: frozen dataclasses, and
+:func:`resolve`, which turns tensor views and scalars into every value that a launch needs.  Nothing here calls the
+driver: facts about the device arrive as arguments.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pipelink.runtime.tensors import ELEMENT_BYTES, TensorView
+from pipelink.support import expr
+from pipelink.support.diagnostics import Note, error, nearest
+
+GRID_LIMITS = (2**31 - 1, 65535, 65535)  # CTAs in x, y, z: CUDA C++ Programming Guide, technical specifications
+
+# struct codes and inclusive integer ranges of the scalar types
+SCALARS = {
+    "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q",
+    "f16": "e", "f32": "f", "f64": "d", "bool": "?", "i1": "?",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A tensor (``element``, ``shape`` of expressions, ``access``) or a scalar (``type``)."""
+
+    name: str
+    kind: str
+    element: str = ""
+    shape: tuple[str, ...] = ()
+    access: str = "read"
+    type: str = ""
+
+    @property
+    def written(self) -> bool:
+        return self.access != "read"
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of the parameter block: ``kind`` is tensor_map, value, pointer or workspace."""
+
+    name: str
+    offset: int
+    bytes: int
+    kind: str
+    type: str = ""
+    value: str = ""
+    tensor: str = ""
+    element: str = ""
+    box: tuple[int, ...] = ()
+    swizzle: str = "none"
+    workspace: str = ""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Device memory of the launch; ``bytes`` is an expression, ``zero`` asks for zeros before every launch."""
+
+    name: str
+    bytes: str
+    zero: bool
+
+
+@dataclass(frozen=True)
+class LaunchContract:
+    """The whole contract.  Sizes in bytes, ``grid`` in CTAs, ``smem_bytes`` is dynamic shared memory."""
+
+    kernel: str
+    arguments: tuple[Argument, ...]
+    dimensions: tuple[str, ...]
+    derived: tuple[tuple[str, str], ...]
+    grid: tuple[str, str, str]
+    cluster: tuple[int, int, int]
+    threads: int
+    smem_bytes: int
+    cooperative: bool
+    resident: bool
+    workspaces: tuple[Workspace, ...]
+    parameter_bytes: int
+    fields: tuple[Field, ...]
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> LaunchContract:
+        """Raises LinkError ``bad-package`` where a key is missing or of the wrong type."""
+        try:
+            grid = [str(value) for value in data["grid"]] + ["1", "1"]
+            cluster = [int(value) for value in data.get("cluster", ())] + [1, 1, 1]
+            return LaunchContract(
+                str(data["kernel"]),
+                tuple(_argument(item) for item in data["arguments"]),
+                tuple(str(name) for name in data.get("dimensions", ())),
+                tuple((str(item["name"]), str(item["value"])) for item in data.get("derived", ())),
+                (grid[0], grid[1], grid[2]),
+                (cluster[0], cluster[1], cluster[2]),
+                int(data["threads"]),
+                int(data["smem_bytes"]),
+                bool(data.get("cooperative", False)),
+                bool(data.get("resident", False)),
+                tuple(
+                    Workspace(str(w["name"]), str(w["bytes"]), w.get("init") in ("zero", "zeroed"))
+                    for w in data.get("workspaces", ())
+                ),
+                int(data["parameters"]["bytes"]),
+                tuple(_field(item) for item in data["parameters"]["fields"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            raise error("bad-package", f"the launch contract is malformed: {problem!r}") from problem
+
+    @cached_property
+    def tensors(self) -> dict[str, Argument]:
+        return {a.name: a for a in self.arguments if a.kind == "tensor"}
+
+    @cached_property
+    def scalars(self) -> dict[str, Argument]:
+        return {a.name: a for a in self.arguments if a.kind == "scalar"}
+
+    @cached_property
+    def expressions(self) -> tuple[str, ...]:
+        """Every expression of the contract."""
+        return (
+            *(value for _, value in self.derived),
+            *self.grid,
+            *(w.bytes for w in self.workspaces),
+            *(f.value for f in self.fields if f.kind == "value"),
+        )
+
+    @cached_property
+    def known_strides(self) -> frozenset[tuple[str, int]]:
+        """(tensor, dimension) of every ``stride()`` that the kernel is given."""
+        found = re.findall(r"\bstride\(\s*(\w+)\s*,\s*(\d+)\s*\)", " ".join(self.expressions))
+        return frozenset((tensor, int(dimension)) for tensor, dimension in found)
+
+    @cached_property
+    def by_pointer(self) -> frozenset[str]:
+        """Tensors that the kernel reaches through a plain pointer, and not only through a tensor map."""
+        return frozenset(f.tensor for f in self.fields if f.kind == "pointer")
+
+    @cached_property
+    def uses_occupancy(self) -> bool:
+        return any(re.search(r"\boccupancy\b", text) for text in self.expressions)
+
+    def signature(self) -> str:
+        """``a: bf16[M, K], out: bf16[M, N] (written), alpha: f32``."""
+        parts = [
+            f"{a.name}: {a.element}[{', '.join(a.shape)}]{' (written)' if a.written else ''}"
+            if a.kind == "tensor"
+            else f"{a.name}: {a.type}"
+            for a in self.arguments
+        ]
+        return ", ".join(parts)
+
+
+def _argument(item: Mapping[str, Any]) -> Argument:
+    kind = item["kind"]
+    if kind == "tensor":
+        shape = tuple(str(extent) for extent in item["shape"])
+        return Argument(str(item["name"]), "tensor", str(item["element"]), shape, str(item.get("access", "read")))
+    if kind == "scalar":
+        return Argument(str(item["name"]), "scalar", type=str(item["type"]))
+    raise ValueError(f"unknown argument kind {kind!r}")
+
+
+def _field(item: Mapping[str, Any]) -> Field:
+    kind = str(item["kind"])
+    if kind not in ("tensor_map", "value", "pointer", "workspace"):
+        raise ValueError(f"unknown field kind {kind!r}")
+    return Field(
+        str(item.get("name", "")),
+        int(item["offset"]),
+        int(item["bytes"]),
+        kind,
+        str(item.get("type", "")),
+        str(item["value"]) if kind == "value" else "",
+        str(item["tensor"]) if kind in ("tensor_map", "pointer") else "",
+        str(item["element"]) if kind == "tensor_map" else "",
+        tuple(int(extent) for extent in item["box"]) if kind == "tensor_map" else (),
+        str(item.get("swizzle", "none")),
+        str(item["workspace"]) if kind == "workspace" else "",
+    )
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Every value of one launch.  ``block`` is the parameter block with zeros where tensor maps and workspaces go;
+    ``workspace_bytes`` in the contract's order; a launch whose grid has a zero does nothing."""
+
+    dimensions: dict[str, int]
+    grid: tuple[int, int, int]
+    block: bytes
+    workspace_bytes: tuple[int, ...]
+
+    @property
+    def empty(self) -> bool:
+        return 0 in self.grid
+
+
+def check_names(contract: LaunchContract, given: Sequence[str]) -> None:
+    """Raises LinkError ``missing-argument`` or ``unknown-argument``."""
+    known = [a.name for a in contract.arguments]
+    for name in given:
+        if name not in known and name not in contract.dimensions:
+            raise error(
+                "unknown-argument",
+                f"kernel '{contract.kernel}' has no argument '{name}'; it takes {contract.signature()}",
+                hint=nearest(name, known),
+            )
+    missing = [name for name in known if name not in given]
+    if missing:
+        raise error(
+            "missing-argument",
+            f"kernel '{contract.kernel}' needs {', '.join(repr(m) for m in missing)}; it takes {contract.signature()}",
+        )
+
+
+def infer_dimensions(
+    contract: LaunchContract, tensors: Mapping[str, TensorView], given: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """The value of each symbolic dimension, from the shapes.
+
+    ``given`` are dimensions passed by name.  Raises LinkError ``argument-shape`` on a wrong rank, a dimension that
+    two tensors disagree on, or an extent that differs from its expression; ``missing-argument`` for a dimension that
+    nothing determines."""
+    values: dict[str, int] = dict(given or {})
+    origin: dict[str, str] = dict.fromkeys(values, "the call")
+    pending: list[tuple[Argument, int]] = []
+    for name, argument in contract.tensors.items():
+        shape = tensors[name].shape
+        if len(shape) != len(argument.shape):
+            raise _shape_error(argument, tensors[name], f"expected rank {len(argument.shape)}, given {len(shape)}")
+        for dimension, symbol in enumerate(argument.shape):
+            if symbol not in contract.dimensions:
+                pending.append((argument, dimension))
+            elif symbol not in values:
+                values[symbol] = shape[dimension]
+                origin[symbol] = f"tensor '{name}'"
+            elif values[symbol] != shape[dimension]:
+                detail = f"expected {symbol} = {values[symbol]}, given {shape[dimension]}"
+                raise _shape_error(
+                    argument, tensors[name], detail, Note(f"{symbol} = {values[symbol]} comes from {origin[symbol]}")
+                )
+    for symbol in contract.dimensions:
+        if symbol not in values:
+            raise error(
+                "missing-argument",
+                f"no tensor determines dimension '{symbol}' of kernel '{contract.kernel}': pass {symbol}=",
+            )
+    for argument, dimension in pending:
+        wanted = expr.evaluate(argument.shape[dimension], values)
+        if tensors[argument.name].shape[dimension] != wanted:
+            detail = f"expected {argument.shape[dimension]} = {wanted}, given {tensors[argument.name].shape[dimension]}"
+            raise _shape_error(argument, tensors[argument.name], detail)
+    return values
+
+
+def _shape_error(argument: Argument, view: TensorView, detail: str, *notes: Note) -> Exception:
+    wanted, given = ", ".join(argument.shape), ", ".join(str(extent) for extent in view.shape)
+    return error(
+        "argument-shape", f"tensor '{argument.name}': expected [{wanted}], given [{given}]: {detail}", notes=notes
+    )
+
+
+def check_tensor(contract: LaunchContract, argument: Argument, view: TensorView) -> None:
+    """Element type, strides and alignment of one tensor.
+
+    Raises LinkError ``argument-dtype``, ``argument-stride`` or ``argument-alignment``."""
+    name = argument.name
+    if view.element != argument.element:
+        raise error("argument-dtype", f"tensor '{name}': expected {argument.element}, given {view.element}")
+    if view.rank and view.shape[-1] > 1 and view.strides[-1] != 1:
+        raise error(
+            "argument-stride",
+            f"tensor '{name}': expected a last dimension with stride 1, given strides {list(view.strides)}",
+        )
+    if name in contract.by_pointer:
+        _check_pointer_layout(contract, argument, view)
+    if view.pointer % ELEMENT_BYTES.get(view.element, 1):
+        raise error(
+            "argument-alignment",
+            f"tensor '{name}': expected an address that is a multiple of its element's"
+            f" {ELEMENT_BYTES[view.element]} bytes, given 0x{view.pointer:x}",
+        )
+
+
+def _check_pointer_layout(contract: LaunchContract, argument: Argument, view: TensorView) -> None:
+    """Dimensions whose stride the kernel is not told must be packed; written ones must not overlap."""
+    name, packed = argument.name, 1
+    for dimension in range(view.rank - 1, -1, -1):
+        extent, stride = view.shape[dimension], view.strides[dimension]
+        if extent > 1 and (name, dimension) not in contract.known_strides and stride != packed:
+            raise error(
+                "argument-stride",
+                f"tensor '{name}': expected packed rows (stride {packed} in dimension {dimension}),"
+                f" given strides {list(view.strides)}",
+                notes=[Note(f"kernel '{contract.kernel}' is not given stride({name}, {dimension})")],
+            )
+        if extent > 1 and argument.written and stride == 0:
+            raise error(
+                "argument-stride",
+                f"tensor '{name}' is written: expected distinct elements, given stride 0 in dimension {dimension}",
+            )
+        packed = packed * extent if (name, dimension) not in contract.known_strides else stride * extent
+
+
+def convert_scalar(argument: Argument, value: object) -> int | float:
+    """The scalar as Python number.  Raises LinkError ``argument-type`` or ``argument-range``."""
+    wanted = f"argument '{argument.name}': expected {argument.type}"
+    if argument.type not in SCALARS:
+        raise error("argument-type", f"{wanted}, which this runtime cannot pass by value")
+    number: int | float
+    try:
+        if argument.type.startswith("f"):
+            if isinstance(value, str | bytes):
+                raise TypeError
+            number = float(value)  # type: ignore[arg-type]
+        elif isinstance(value, bool):
+            number = int(value)
+        else:
+            number = int(value.__index__())  # type: ignore[attr-defined]
+    except (TypeError, ValueError, AttributeError) as problem:
+        raise error("argument-type", f"{wanted}, given {type(value).__name__} {value!r:.60}") from problem
+    try:
+        struct.pack("<" + SCALARS[argument.type], number)
+    except (struct.error, OverflowError) as problem:
+        raise error("argument-range", f"{wanted}, given {value!r:.60}, which it cannot hold") from problem
+    return number
+
+
+def resolve(
+    contract: LaunchContract,
+    tensors: Mapping[str, TensorView],
+    scalars: Mapping[str, int | float],
+    dimensions: Mapping[str, int],
+    *,
+    sms: int,
+    occupancy: Callable[[], int],
+    capacity: Callable[[], int],
+) -> Resolved:
+    """All values of one launch.
+
+    ``sms`` is the device's count, ``occupancy()`` the CTAs that fit on an SM, ``capacity()`` those that fit on the
+    device at once; the latter two are only called if the contract needs them.  Raises LinkError ``grid-limit``,
+    ``grid-not-resident``, ``argument-range`` or ``bad-expression``."""
+    values: dict[str, int] = {**dimensions, "sms": sms}
+    values |= {name: value for name, value in scalars.items() if isinstance(value, int)}
+    if contract.uses_occupancy:
+        values["occupancy"] = occupancy()
+
+    def stride(tensor: str, dimension: int) -> int:
+        if tensor not in tensors or dimension >= tensors[tensor].rank:
+            raise error("bad-expression", f"stride({tensor}, {dimension}) names no dimension of an argument")
+        return tensors[tensor].strides[dimension]
+
+    for name, text in contract.derived:
+        values[name] = expr.evaluate(text, values, stride)
+    grid = tuple(expr.evaluate(text, values, stride) for text in contract.grid)
+    _check_grid(contract, grid, capacity)
+    block = bytearray(contract.parameter_bytes)
+    for field in contract.fields:
+        if field.kind == "pointer":
+            struct.pack_into("<Q", block, field.offset, tensors[field.tensor].pointer)
+        elif field.kind == "value":
+            value = scalars[field.value] if field.value in scalars else expr.evaluate(field.value, values, stride)
+            pack_value(block, field, value)
+    sizes = tuple(max(0, expr.evaluate(w.bytes, values, stride)) for w in contract.workspaces)
+    return Resolved(dict(dimensions), (grid[0], grid[1], grid[2]), bytes(block), sizes)
+
+
+def pack_value(block: bytearray, field: Field, value: int | float) -> None:
+    """Write one value field.  Raises LinkError ``argument-range`` if the type cannot hold it."""
+    code = SCALARS.get(field.type)
+    if code is None:
+        raise error("bad-package", f"parameter '{field.name}' has type {field.type}, which this runtime cannot pass")
+    try:
+        struct.pack_into("<" + code, block, field.offset, value)
+    except (struct.error, OverflowError) as problem:
+        raise error(
+            "argument-range", f"parameter '{field.name}': {field.value} = {value} does not fit {field.type}"
+        ) from problem
+
+
+def _check_grid(contract: LaunchContract, grid: Sequence[int], capacity: Callable[[], int]) -> None:
+    name = contract.kernel
+    for axis, extent, limit, text in zip("xyz", grid, GRID_LIMITS, contract.grid, strict=True):
+        if not 0 <= extent <= limit:
+            raise error("grid-limit", f"grid {axis} of kernel '{name}': {text} = {extent}, expected 0 to {limit}")
+    for axis, extent, size in zip("xyz", grid, contract.cluster, strict=True):
+        if extent % size:
+            raise error(
+                "grid-limit", f"grid {axis} of kernel '{name}': {extent}, expected a multiple of the cluster's {size}"
+            )
+    ctas = grid[0] * grid[1] * grid[2]
+    if (contract.resident or contract.cooperative) and ctas > (fitting := capacity()):
+        raise error(
+            "grid-not-resident",
+            f"kernel '{name}' synchronises its whole grid: {ctas} CTAs asked, {fitting} fit on the device at once",
+        )

@@ -1,0 +1,212 @@
+"""The CUDA driver as the runtime uses it: contexts, modules, occupancy, tensor maps, memory.
+
+Thin functions over ``cuda.bindings.driver`` that raise LinkError ``driver-error`` with CUDA's own name and text for
+the error.  Only calls that exist since CUDA 12.0 are used.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from pipelink.runtime.contract import LaunchContract
+from pipelink.runtime.tensor_map import Descriptor
+from pipelink.support.diagnostics import error
+
+PORTABLE_CLUSTER = 8  # CTAs; more needs the non-portable attribute
+
+
+@lru_cache(maxsize=1)
+def cuda() -> Any:
+    """``cuda.bindings.driver``, initialised.  Raises LinkError ``no-driver``."""
+    try:
+        driver: Any = importlib.import_module("cuda.bindings.driver")
+    except ImportError as problem:
+        message = f"cuda-bindings cannot be imported: {problem}"
+        raise error("no-driver", message, hint="pip install cuda-bindings") from problem
+    try:
+        (status,) = driver.cuInit(0)
+    except RuntimeError as problem:  # the bindings raise where libcuda is missing
+        raise error("no-driver", f"no CUDA driver: {problem}") from problem
+    if int(status):
+        raise error("no-driver", f"the CUDA driver does not start: {_name(driver, status)}")
+    return driver
+
+
+def _name(driver: Any, status: Any) -> str:
+    _, name = driver.cuGetErrorName(status)
+    _, text = driver.cuGetErrorString(status)
+    return f"{(name or b'unknown').decode()} ({(text or b'').decode()})"
+
+
+def call(function: str, *arguments: Any) -> Any:
+    """``cuda.bindings.driver.FUNCTION(*arguments)``, its result without the status."""
+    driver = cuda()
+    status, *results = getattr(driver, function)(*arguments)
+    check(status, function)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def check(status: Any, function: str) -> None:
+    """Raise LinkError ``driver-error`` unless ``status`` is success."""
+    if int(status):
+        raise error("driver-error", f"{function} failed: {_name(cuda(), status)}")
+
+
+def device_of(pointer: int) -> int:
+    """The ordinal of the device that owns an address."""
+    attribute = cuda().CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+    return int(call("cuPointerGetAttribute", attribute, pointer))
+
+
+@contextmanager
+def current(context: Any) -> Generator[None]:
+    """Make ``context`` current inside the block, at no cost if it already is."""
+    if int(call("cuCtxGetCurrent")) == int(context):
+        yield
+        return
+    call("cuCtxPushCurrent", context)
+    try:
+        yield
+    finally:
+        call("cuCtxPopCurrent")
+
+
+def is_capturing(stream: int) -> bool:
+    """Whether allocating or loading now would break a graph capture on ``stream``."""
+    driver = cuda()
+    status, state = driver.cuStreamIsCapturing(stream)
+    implicit = int(status) == int(driver.CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+    return implicit or (not int(status) and int(state) != 0)
+
+
+def encode(descriptor: Descriptor) -> bytes:
+    """The 128 bytes of a tensor map."""
+    driver = cuda()
+    words = call(
+        "cuTensorMapEncodeTiled",
+        driver.CUtensorMapDataType(descriptor.data_type),
+        descriptor.rank,
+        descriptor.pointer,
+        [driver.cuuint64_t(extent) for extent in descriptor.extents],
+        [driver.cuuint64_t(stride) for stride in descriptor.strides],
+        [driver.cuuint32_t(extent) for extent in descriptor.box],
+        [driver.cuuint32_t(1)] * descriptor.rank,
+        driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+        driver.CUtensorMapSwizzle(descriptor.swizzle),
+        driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+    )
+    return ctypes.string_at(words.getPtr(), 128)
+
+
+class LoadedKernel:
+    """A kernel's function in one device's primary context."""
+
+    def __init__(self, ordinal: int, context: Any, cubin: bytes, contract: LaunchContract) -> None:
+        driver = cuda()
+        self.ordinal, self.context, self.contract = ordinal, context, contract
+        device = call("cuDeviceGet", ordinal)
+        attribute = driver.CUdevice_attribute
+        self.sms = int(call("cuDeviceGetAttribute", attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device))
+        limit = int(
+            call("cuDeviceGetAttribute", attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device)
+        )
+        if contract.smem_bytes > limit:
+            raise error(
+                "no-image",
+                f"kernel '{contract.kernel}' needs {contract.smem_bytes} B of shared memory,"
+                f" device {ordinal} has {limit}",
+            )
+        with current(context):
+            self._module = call("cuModuleLoadData", cubin)
+            self.function = call("cuModuleGetFunction", self._module, contract.kernel.encode())
+            function_attribute = driver.CUfunction_attribute
+            call(
+                "cuFuncSetAttribute",
+                self.function,
+                function_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                contract.smem_bytes,
+            )
+            if self._cluster_size > PORTABLE_CLUSTER:
+                call(
+                    "cuFuncSetAttribute",
+                    self.function,
+                    function_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+                    1,
+                )
+        self._occupancy: int | None = None
+
+    @property
+    def _cluster_size(self) -> int:
+        x, y, z = self.contract.cluster
+        return x * y * z
+
+    def occupancy(self) -> int:
+        """CTAs of this kernel that fit on one SM at the same time."""
+        if self._occupancy is None:
+            with current(self.context):
+                self._occupancy = int(
+                    call(
+                        "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                        self.function,
+                        self.contract.threads,
+                        self.contract.smem_bytes,
+                    )
+                )
+        return self._occupancy
+
+    def capacity(self) -> int:
+        """CTAs of this kernel that fit on the device at the same time."""
+        if self._cluster_size == 1:
+            return self.sms * self.occupancy()
+        with current(self.context):
+            clusters = call("cuOccupancyMaxActiveClusters", self.function, self.configure(self.contract.cluster, 0))
+        return int(clusters) * self._cluster_size
+
+    def configure(self, grid: tuple[int, int, int], stream: int) -> Any:
+        """A CUlaunchConfig; it must not be changed while launches use it."""
+        driver, contract = cuda(), self.contract
+        configuration = driver.CUlaunchConfig()
+        configuration.gridDimX, configuration.gridDimY, configuration.gridDimZ = grid
+        configuration.blockDimX, configuration.blockDimY, configuration.blockDimZ = contract.threads, 1, 1
+        configuration.sharedMemBytes = contract.smem_bytes
+        configuration.hStream = driver.CUstream(stream)
+        attributes: list[Any] = []
+        if self._cluster_size > 1:
+            cluster = driver.CUlaunchAttribute()
+            cluster.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            cluster.value.clusterDim.x, cluster.value.clusterDim.y, cluster.value.clusterDim.z = contract.cluster
+            attributes.append(cluster)
+        if contract.cooperative:
+            cooperative = driver.CUlaunchAttribute()
+            cooperative.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+            cooperative.value.cooperative = 1
+            attributes.append(cooperative)
+        if attributes:
+            configuration.attrs = attributes
+        configuration.numAttrs = len(attributes)
+        return configuration
+
+    def unload(self) -> None:
+        with current(self.context):
+            call("cuModuleUnload", self._module)
+
+
+def primary_context(ordinal: int) -> Any:
+    """The device's primary context, which torch and cupy share.  Raises LinkError ``argument-device``."""
+    if not 0 <= ordinal < int(call("cuDeviceGetCount")):
+        raise error("argument-device", f"there is no CUDA device {ordinal}")
+    return call("cuDevicePrimaryCtxRetain", call("cuDeviceGet", ordinal))
+
+
+def capability(ordinal: int) -> tuple[int, int]:
+    """The device's compute capability, such as (9, 0)."""
+    attribute, device = cuda().CUdevice_attribute, call("cuDeviceGet", ordinal)
+    major = call("cuDeviceGetAttribute", attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device)
+    minor = call("cuDeviceGetAttribute", attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device)
+    return int(major), int(minor)

@@ -1,0 +1,376 @@
+"""A linked kernel as a Python callable.
+
+``load(path)`` reads a package; calling the result with tensors and scalars launches it on the caller's stream.  A
+call is answered from a plan: everything that follows from the arguments (grid, parameter block, tensor maps) is
+computed once per combination of addresses, shapes, strides and scalars, and kept; a repeated call looks the plan up
+and launches.  Tensor maps are also kept on their own, per address, shape and strides, so a changed scalar encodes
+none again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from pipelink.runtime import driver
+from pipelink.runtime.contract import (
+    LaunchContract,
+    Resolved,
+    check_names,
+    check_tensor,
+    convert_scalar,
+    infer_dimensions,
+    resolve,
+)
+from pipelink.runtime.package import Package, PackageTarget, read
+from pipelink.runtime.tensor_map import Descriptor, describe
+from pipelink.runtime.tensors import TensorView, is_torch, view
+from pipelink.support.diagnostics import Note, error
+
+MAX_PLANS = 512  # plans and tensor maps kept per kernel; the oldest are dropped
+_ALIGN = 128  # bytes, of the parameter block's buffer
+
+
+def load(source: str | Path | bytes) -> Kernel:
+    """The kernel of a ``.plk`` file (or its bytes).  Touches no device before the first call or ``preload``.
+
+    Raises LinkError ``unreadable-input`` or ``bad-package``."""
+    return Kernel(read(source))
+
+
+@dataclass
+class _Launch:
+    """A plan bound to a stream.  ``block`` and ``pointers`` are what the driver reads at the launch."""
+
+    function: Any
+    context: int
+    configuration: Any
+    pointers: Any
+    address: int
+    block: Any
+    zeroed: tuple[tuple[int, int], ...]
+
+
+@dataclass
+class _Plan:
+    """Everything that follows from one combination of arguments."""
+
+    device: _Device
+    resolved: Resolved
+    block: bytes
+    launches: dict[int, _Launch] = field(default_factory=dict[int, _Launch])
+
+
+class _Device:
+    """The kernel on one device, with its workspaces.  Buffers are never freed before ``close``: a captured graph may
+    still name them."""
+
+    def __init__(self, loaded: driver.LoadedKernel) -> None:
+        self.loaded = loaded
+        self.assigned: dict[tuple[int, int], tuple[int, int]] = {}  # (stream, workspace) -> (address, bytes)
+        self.spare: list[tuple[int, int]] = []
+        self.allocations: list[int] = []
+
+    def reserve(self, sizes: tuple[int, ...]) -> None:
+        """Keep one free buffer per workspace for the next stream that asks."""
+        free = sorted(size for _, size in self.spare)
+        for size in sorted(sizes):
+            match = next((have for have in free if have >= size), None)
+            if match is not None:
+                free.remove(match)
+            elif size:
+                self.spare.append((self._allocate(size), size))
+
+    def _allocate(self, size: int) -> int:
+        with driver.current(self.loaded.context):
+            address = int(driver.call("cuMemAlloc", size))
+        self.allocations.append(address)
+        return address
+
+    def workspace(self, stream: int, index: int, size: int) -> int:
+        """The address of a workspace for launches on ``stream``; 0 if it needs no bytes.
+
+        Raises LinkError ``preload-needed`` inside a graph capture if none was reserved."""
+        if size == 0:
+            return 0
+        address, have = self.assigned.get((stream, index), (0, 0))
+        if have >= size:
+            return address
+        fitting = sorted((spare for spare in self.spare if spare[1] >= size), key=lambda spare: spare[1])
+        if fitting:
+            self.spare.remove(fitting[0])
+            self.assigned[stream, index] = fitting[0]
+            return fitting[0][0]
+        if driver.is_capturing(stream):
+            raise _preload_needed(self.loaded.contract)
+        self.assigned[stream, index] = (self._allocate(size), size)
+        return self.assigned[stream, index][0]
+
+
+def _preload_needed(contract: LaunchContract) -> Exception:
+    return error(
+        "preload-needed",
+        f"kernel '{contract.kernel}' is first used inside a graph capture, where nothing can be loaded or allocated",
+        hint="call preload() with the same arguments before the capture",
+    )
+
+
+class Kernel:
+    """A linked kernel.  Call it with its arguments by name: tensors (torch, or anything with ``__dlpack__`` or
+    ``__cuda_array_interface__``) and numbers.  Safe to call from several threads."""
+
+    def __init__(self, package: Package) -> None:
+        if not package.targets:
+            raise error("bad-package", f"package '{package.name}' holds no image")
+        self.package = package
+        self.name = package.name
+        self.contract = package.targets[0].contract
+        self._devices: dict[int, _Device] = {}
+        self._plans: dict[tuple[Any, ...], _Plan] = {}
+        self._maps: dict[Descriptor, bytes] = {}
+        self._lock = Lock()
+
+    def __repr__(self) -> str:
+        return f"<pipelink kernel {self.name}({self.contract.signature()})>"
+
+    def __call__(self, *, stream: Any = None, **arguments: Any) -> None:
+        """Launch.  ``stream`` is a handle, or a torch, cupy or ``__cuda_stream__`` stream; without it, the current
+        stream of torch or cupy where a tensor is theirs, else the default stream.
+
+        Returns before the kernel has run.  Raises LinkError, with expected and given, for arguments that do not fit
+        the launch contract."""
+        handle = stream_handle(stream, arguments)
+        key = _key(arguments, handle)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plan(key, arguments, handle)
+        if plan.resolved.empty:
+            return
+        launch = plan.launches.get(handle)
+        if launch is None:
+            with self._lock:
+                launch = self._bind(plan, handle)
+        cuda = driver.cuda()
+        if launch.zeroed or int(cuda.cuCtxGetCurrent()[1]) != launch.context:
+            with driver.current(plan.device.loaded.context):
+                for address, size in launch.zeroed:
+                    driver.call("cuMemsetD8Async", address, 0, size, handle)
+                driver.call("cuLaunchKernelEx", launch.configuration, launch.function, launch.address, 0)
+            return
+        (status,) = cuda.cuLaunchKernelEx(launch.configuration, launch.function, launch.address, 0)
+        if int(status):
+            driver.check(status, "cuLaunchKernelEx")
+
+    def preload(self, *, device: int | None = None, stream: Any = None, **arguments: Any) -> None:
+        """Load the code onto a device ahead of the first call; with arguments, also reserve the workspaces that a
+        launch with them needs, so that it can follow inside a graph capture on any stream.
+
+        ``device`` is an ordinal; without it and without tensors, device 0."""
+        if not arguments:
+            self._device(0 if device is None else device, 0)
+            return
+        handle = stream_handle(stream, arguments)
+        plan = self._plan(_key(arguments, handle), arguments, handle)
+        with self._lock:
+            plan.device.reserve(plan.resolved.workspace_bytes)
+            if not plan.resolved.empty:
+                plan.device.loaded.configure(plan.resolved.grid, handle)
+
+    def resolved(self, *, stream: Any = None, **arguments: Any) -> Resolved:
+        """What a call with these arguments would launch: dimensions, grid, workspace sizes."""
+        handle = stream_handle(stream, arguments)
+        return self._plan(_key(arguments, handle), arguments, handle).resolved
+
+    def close(self) -> None:
+        """Unload the code and free the workspaces.  No launch may be pending, no captured graph may be used later."""
+        with self._lock:
+            for device in self._devices.values():
+                with driver.current(device.loaded.context):
+                    for address in device.allocations:
+                        driver.call("cuMemFree", address)
+                device.loaded.unload()
+            self._devices.clear()
+            self._plans.clear()
+
+    def _target(self, ordinal: int) -> PackageTarget:
+        capability = driver.capability(ordinal)
+        target = self.package.choose(capability)
+        if target is None:
+            have = ", ".join(t.arch for t in self.package.targets)
+            raise error(
+                "no-image",
+                f"kernel '{self.name}' has no code for device {ordinal}, which is sm_{capability[0]}{capability[1]}:"
+                f" the package holds {have}",
+                hint="link it with a further --target",
+            )
+        return target
+
+    def _device(self, ordinal: int, stream: int) -> _Device:
+        with self._lock:
+            if ordinal not in self._devices:
+                context = driver.primary_context(ordinal)
+                target = self._target(ordinal)
+                if driver.is_capturing(stream):
+                    raise _preload_needed(target.contract)
+                loaded = driver.LoadedKernel(ordinal, context, target.cubin, target.contract)
+                self._devices[ordinal] = _Device(loaded)
+            return self._devices[ordinal]
+
+    def _plan(self, key: tuple[Any, ...], arguments: Mapping[str, Any], stream: int) -> _Plan:
+        known = self._plans.get(key)
+        if known is not None:
+            return known
+        contract = self.contract
+        check_names(contract, list(arguments))
+        tensors = {name: view(name, arguments[name], stream) for name in contract.tensors}
+        ordinal = _common_device(contract, tensors)
+        device = self._device(ordinal, stream)
+        contract = device.loaded.contract
+        for name, argument in contract.tensors.items():
+            check_tensor(contract, argument, tensors[name])
+        given = {name: _dimension(name, arguments[name]) for name in contract.dimensions if name in arguments}
+        dimensions = infer_dimensions(contract, tensors, given)
+        scalars = {name: convert_scalar(a, arguments[name]) for name, a in contract.scalars.items()}
+        loaded = device.loaded
+        resolved = resolve(
+            contract,
+            tensors,
+            scalars,
+            dimensions,
+            sms=loaded.sms,
+            occupancy=loaded.occupancy,
+            capacity=loaded.capacity,
+        )
+        block = bytearray(resolved.block)
+        if not resolved.empty:
+            for item in contract.fields:
+                if item.kind == "tensor_map":
+                    block[item.offset : item.offset + 128] = self._map(describe(item, tensors[item.tensor]))
+        plan = _Plan(device, resolved, bytes(block))
+        with self._lock:
+            if len(self._plans) >= MAX_PLANS:
+                self._plans.pop(next(iter(self._plans)))
+            self._plans[key] = plan
+        return plan
+
+    def _map(self, descriptor: Descriptor) -> bytes:
+        known = self._maps.get(descriptor)
+        if known is None:
+            known = driver.encode(descriptor)
+            with self._lock:
+                if len(self._maps) >= MAX_PLANS:
+                    self._maps.pop(next(iter(self._maps)))
+                self._maps[descriptor] = known
+        return known
+
+    def _bind(self, plan: _Plan, stream: int) -> _Launch:
+        contract, loaded = plan.device.loaded.contract, plan.device.loaded
+        sizes = plan.resolved.workspace_bytes
+        addresses = [plan.device.workspace(stream, index, size) for index, size in enumerate(sizes)]
+        names = [w.name for w in contract.workspaces]
+        buffer = ctypes.create_string_buffer(len(plan.block) + _ALIGN)
+        start = -(-ctypes.addressof(buffer) // _ALIGN) * _ALIGN
+        ctypes.memmove(start, plan.block, len(plan.block))
+        for item in contract.fields:
+            if item.kind == "workspace":
+                ctypes.c_uint64.from_address(start + item.offset).value = addresses[names.index(item.workspace)]
+        pointers = (ctypes.c_void_p * 1)(start)
+        zeroed = tuple(
+            (address, size)
+            for workspace, address, size in zip(contract.workspaces, addresses, sizes, strict=True)
+            if workspace.zero and size
+        )
+        launch = _Launch(
+            loaded.function,
+            int(loaded.context),
+            loaded.configure(plan.resolved.grid, stream),
+            pointers,
+            ctypes.addressof(pointers),
+            buffer,
+            zeroed,
+        )
+        plan.launches[stream] = launch
+        return launch
+
+
+def _dimension(name: str, value: Any) -> int:
+    try:
+        number = int(value.__index__())
+    except (AttributeError, TypeError) as problem:
+        raise error("argument-type", f"dimension '{name}': expected an integer, given {value!r:.60}") from problem
+    if number < 0:
+        raise error("argument-range", f"dimension '{name}': expected at least 0, given {number}")
+    return number
+
+
+def _common_device(contract: LaunchContract, tensors: Mapping[str, TensorView]) -> int:
+    """The one device of all tensors, 0 without tensors.  Raises LinkError ``argument-device``."""
+    owner: dict[int, str] = {}
+    for name, tensor in tensors.items():
+        known = tensor.device >= 0
+        ordinal = tensor.device if known else (driver.device_of(tensor.pointer) if tensor.pointer else -1)
+        if ordinal >= 0:
+            owner.setdefault(ordinal, name)
+    if len(owner) > 1:
+        (first, name), (second, other) = list(owner.items())[:2]
+        raise error(
+            "argument-device",
+            f"tensor '{other}': expected device {first}, given device {second}",
+            notes=[Note(f"tensor '{name}' of kernel '{contract.kernel}' is on device {first}")],
+        )
+    return next(iter(owner), 0)
+
+
+def _key(arguments: Mapping[str, Any], stream: int) -> tuple[Any, ...]:
+    """What a plan depends on.  torch's attributes are read directly, without making a view."""
+    torch: Any = sys.modules.get("torch")
+    tensor_type: Any = torch.Tensor if torch is not None else ()
+    parts: list[Any] = []
+    for name, value in arguments.items():
+        if tensor_type and isinstance(value, tensor_type):
+            tensor: Any = value
+            parts += (name, tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, tensor.device)
+        elif isinstance(value, int | float):
+            parts += (name, type(value), value)
+        elif hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__"):
+            parts += (name, view(name, value, stream))
+        else:
+            parts += (name, type(value), repr(value))
+    return tuple(parts)
+
+
+def stream_handle(stream: Any, arguments: Mapping[str, Any]) -> int:
+    """The CUDA stream of a call.  Raises LinkError ``argument-type``."""
+    if stream is None:
+        return _current_stream(arguments)
+    if isinstance(stream, int):
+        return stream
+    if hasattr(stream, "__cuda_stream__"):
+        protocol: Any = stream.__cuda_stream__
+        pair: Any = protocol() if callable(protocol) else protocol
+        return int(pair[1])
+    for attribute in ("cuda_stream", "ptr"):  # torch, cupy
+        if isinstance(getattr(stream, attribute, None), int):
+            return int(getattr(stream, attribute))
+    try:
+        return int(stream)
+    except (TypeError, ValueError) as problem:
+        raise error("argument-type", f"stream: expected a CUDA stream, given {type(stream).__name__}") from problem
+
+
+def _current_stream(arguments: Mapping[str, Any]) -> int:
+    for value in arguments.values():
+        if is_torch(value):
+            if value.device.type != "cuda":
+                return 0  # refused later, with the argument's name
+            torch: Any = sys.modules["torch"]
+            return int(torch.cuda.current_stream(value.device).cuda_stream)
+    cupy: Any = sys.modules.get("cupy")
+    if cupy is not None and any(isinstance(value, cupy.ndarray) for value in arguments.values()):
+        return int(cupy.cuda.get_current_stream().ptr)
+    return 0

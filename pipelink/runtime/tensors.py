@@ -1,0 +1,186 @@
+"""Tensors of other libraries, seen without copying: address, shape, strides, element type, device.
+
+Input: a torch tensor (read directly, which also works for tensors that require gradients), any object with
+``__dlpack__``, or one with ``__cuda_array_interface__``.  The DLPack capsule is read and left unconsumed, so the
+caller keeps the memory alive, as for every stream-ordered launch.  Layouts: DLPack 1.x ``dlpack.h``; CUDA array
+interface version 3.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from pipelink.support.diagnostics import error
+
+ELEMENT_BYTES = {
+    "bf16": 2, "f16": 2, "f32": 4, "f64": 8, "tf32": 4, "i8": 1, "i16": 2, "i32": 4, "i64": 8,
+    "u8": 1, "u16": 2, "u32": 4, "u64": 8, "bool": 1, "e4m3": 1, "e5m2": 1, "e8m0": 1,
+}  # fmt: skip
+
+_DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
+_DLPACK_CODES = {
+    (0, 8): "i8", (0, 16): "i16", (0, 32): "i32", (0, 64): "i64",
+    (1, 8): "u8", (1, 16): "u16", (1, 32): "u32", (1, 64): "u64",
+    (2, 16): "f16", (2, 32): "f32", (2, 64): "f64", (4, 16): "bf16", (6, 8): "bool",
+    (10, 8): "e4m3", (12, 8): "e5m2", (14, 8): "e8m0",
+}  # fmt: skip
+_TYPESTR = {
+    "i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64", "u1": "u8", "u2": "u16", "u4": "u32", "u8": "u64",
+    "f2": "f16", "f4": "f32", "f8": "f64", "b1": "bool",
+}  # fmt: skip
+_TORCH_TYPES = {
+    "torch.bfloat16": "bf16", "torch.float16": "f16", "torch.float32": "f32", "torch.float64": "f64",
+    "torch.int8": "i8", "torch.int16": "i16", "torch.int32": "i32", "torch.int64": "i64",
+    "torch.uint8": "u8", "torch.uint16": "u16", "torch.uint32": "u32", "torch.uint64": "u64", "torch.bool": "bool",
+    "torch.float8_e4m3fn": "e4m3", "torch.float8_e5m2": "e5m2", "torch.float8_e8m0fnu": "e8m0",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TensorView:
+    """``strides`` in elements; ``device`` is a CUDA ordinal; ``pointer`` is the address of the first element."""
+
+    pointer: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    element: str
+    device: int
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+class _DLManagedTensorVersioned(ctypes.Structure):
+    _fields_ = (
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("manager_ctx", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", _DLTensor),
+    )
+
+
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype, _capsule_pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+_capsule_is = ctypes.pythonapi.PyCapsule_IsValid
+_capsule_is.restype, _capsule_is.argtypes = ctypes.c_int, (ctypes.py_object, ctypes.c_char_p)
+
+
+def packed_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Row-major strides in elements."""
+    strides = [1] * len(shape)
+    for dimension in range(len(shape) - 2, -1, -1):
+        strides[dimension] = strides[dimension + 1] * max(shape[dimension + 1], 1)
+    return tuple(strides)
+
+
+def is_torch(value: object) -> bool:
+    """Whether ``value`` is a tensor of a torch that is already loaded."""
+    torch: Any = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def view(name: str, value: object, stream: int | None = None) -> TensorView:
+    """The tensor argument ``name``.
+
+    ``stream`` is the CUDA stream handle that will use it, for DLPack's ordering; None asks for none.
+    Raises LinkError ``argument-type``, ``argument-device`` or ``argument-dtype``."""
+    if is_torch(value):
+        return _torch_view(name, value)
+    if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
+        return _dlpack_view(name, value, stream)
+    if hasattr(value, "__cuda_array_interface__"):
+        return _array_interface_view(name, value)
+    raise error(
+        "argument-type",
+        f"tensor '{name}': expected a CUDA tensor (DLPack or __cuda_array_interface__), given {type(value).__name__}",
+    )
+
+
+def _torch_view(name: str, tensor: Any) -> TensorView:
+    if tensor.device.type != "cuda":
+        raise error("argument-device", f"tensor '{name}': expected a CUDA device, given {tensor.device}")
+    return TensorView(
+        int(tensor.data_ptr()),
+        tuple(tensor.shape),
+        tuple(tensor.stride()),
+        _TORCH_TYPES.get(str(tensor.dtype), str(tensor.dtype)),
+        int(tensor.device.index or 0),
+    )
+
+
+def _dlpack_view(name: str, value: Any, stream: int | None) -> TensorView:
+    kind, device = (int(part) for part in value.__dlpack_device__())
+    if kind not in _DLPACK_CUDA:
+        raise error("argument-device", f"tensor '{name}': expected a CUDA device, given DLPack device type {kind}")
+    try:
+        # DLPack's CUDA convention: -1 is no ordering, 1 the legacy default stream, other values are handles
+        capsule = value.__dlpack__(stream=-1 if stream is None else (stream or 1))
+    except (BufferError, RuntimeError, TypeError, ValueError) as problem:
+        raise error("argument-type", f"tensor '{name}' cannot be shared through DLPack: {problem}") from problem
+    return read_capsule(name, capsule, device)
+
+
+def read_capsule(name: str, capsule: object, device: int) -> TensorView:
+    """The view that a DLPack capsule describes; the capsule stays unconsumed.
+
+    Raises LinkError ``argument-type`` or ``argument-dtype``."""
+    if _capsule_is(capsule, b"dltensor"):
+        tensor = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
+    elif _capsule_is(capsule, b"dltensor_versioned"):
+        managed = _DLManagedTensorVersioned.from_address(_capsule_pointer(capsule, b"dltensor_versioned"))
+        if managed.major > 1:
+            raise error("argument-type", f"tensor '{name}': DLPack version {managed.major} is newer than this runtime")
+        tensor = managed.tensor
+    else:
+        raise error("argument-type", f"tensor '{name}': __dlpack__ gave no DLPack capsule")
+    shape = tuple(int(tensor.shape[i]) for i in range(tensor.ndim))
+    strides = tuple(int(tensor.strides[i]) for i in range(tensor.ndim)) if tensor.strides else packed_strides(shape)
+    element = _DLPACK_CODES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
+    if element is None:
+        raise error(
+            "argument-dtype",
+            f"tensor '{name}': DLPack type (code {tensor.code}, {tensor.bits} bits, {tensor.lanes} lanes) is unknown",
+        )
+    return TensorView((tensor.data or 0) + tensor.byte_offset, shape, strides, element, device)
+
+
+def _array_interface_view(name: str, value: Any) -> TensorView:
+    interface = value.__cuda_array_interface__
+    try:
+        pointer, shape = int(interface["data"][0]), tuple(int(extent) for extent in interface["shape"])
+        typestr, given = str(interface["typestr"]), interface.get("strides")
+    except (KeyError, TypeError, ValueError, IndexError) as problem:
+        raise error("argument-type", f"tensor '{name}': malformed __cuda_array_interface__: {problem!r}") from problem
+    element = _TYPESTR.get(typestr[1:]) if typestr[:1] in "<|=" else None
+    if element is None:
+        raise error("argument-dtype", f"tensor '{name}': array type '{typestr}' is unknown")
+    size = ELEMENT_BYTES[element]
+    if given is None:
+        strides = packed_strides(shape)
+    elif any(int(stride) % size for stride in given):
+        raise error("argument-stride", f"tensor '{name}': strides {list(given)} are not whole {element} elements")
+    else:
+        strides = tuple(int(stride) // size for stride in given)
+    device = getattr(getattr(value, "device", None), "id", None)
+    return TensorView(pointer, shape, strides, element, int(device) if device is not None else -1)

@@ -1,0 +1,126 @@
+"""Views of foreign tensors: DLPack capsules old and new, the CUDA array interface, and what is refused."""
+
+import ctypes
+from typing import Any
+
+import pytest
+
+from pipelink.runtime import tensors
+from pipelink.runtime.kernel import stream_handle
+from pipelink.runtime.tensors import TensorView, packed_strides, read_capsule, view
+from pipelink.support.diagnostics import LinkError
+
+_new = ctypes.pythonapi.PyCapsule_New
+_new.restype, _new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+
+
+class Capsule:
+    """A DLPack producer over made-up memory, without a deleter."""
+
+    def __init__(
+        self, shape: tuple[int, ...], strides: tuple[int, ...] | None, code: int = 4, bits: int = 16, *,
+        versioned: bool = False, device: int = 2, offset: int = 0, major: int = 1, lanes: int = 1,
+    ) -> None:  # fmt: skip
+        self.device = device
+        self.streams: list[int] = []
+        self.versioned = versioned
+        self._shape = (ctypes.c_int64 * max(len(shape), 1))(*shape)
+        self._strides = (ctypes.c_int64 * max(len(shape), 1))(*strides) if strides is not None else None
+        managed = tensors._DLManagedTensorVersioned()  # the older struct is its last member
+        managed.major, managed.minor = major, 0
+        managed.tensor.data, managed.tensor.device_type, managed.tensor.ndim = 0x10000, device, len(shape)
+        managed.tensor.code, managed.tensor.bits, managed.tensor.lanes = code, bits, lanes
+        managed.tensor.shape = ctypes.cast(self._shape, ctypes.POINTER(ctypes.c_int64))
+        if self._strides is not None:
+            managed.tensor.strides = ctypes.cast(self._strides, ctypes.POINTER(ctypes.c_int64))
+        managed.tensor.byte_offset = offset
+        self._managed = managed
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.device, 1
+
+    def __dlpack__(self, *, stream: int) -> Any:
+        self.streams.append(stream)
+        if self.versioned:
+            return _new(ctypes.addressof(self._managed), b"dltensor_versioned", None)
+        return _new(ctypes.addressof(self._managed.tensor), b"dltensor", None)
+
+
+class Array:
+    def __init__(self, **interface: Any) -> None:
+        self.__cuda_array_interface__ = {"data": (0x2000, False), "version": 3, **interface}
+
+
+@pytest.mark.parametrize("versioned", [False, True])
+def test_dlpack(versioned: bool) -> None:
+    found = view("a", Capsule((4, 8), (16, 1), versioned=versioned, offset=64), 0)
+    assert found == TensorView(0x10040, (4, 8), (16, 1), "bf16", 1)
+
+
+def test_dlpack_without_strides_is_packed() -> None:
+    assert view("a", Capsule((4, 8), None, 2, 32), 7).strides == (8, 1)
+
+
+def test_dlpack_streams() -> None:
+    capsule = Capsule((1,), (1,))
+    for stream in (None, 0, 0x7F00):
+        view("a", capsule, stream)
+    assert capsule.streams == [-1, 1, 0x7F00]
+
+
+def test_refused_dlpack() -> None:
+    with pytest.raises(LinkError, match="expected a CUDA device, given DLPack device type 1"):
+        view("a", Capsule((4,), (1,), device=1))
+    with pytest.raises(LinkError, match="code 4, 8 bits"):
+        view("a", Capsule((4,), (1,), 4, 8))
+    with pytest.raises(LinkError, match="4 lanes"):
+        view("a", Capsule((4,), (1,), 2, 32, lanes=4))
+    with pytest.raises(LinkError, match="DLPack version 2 is newer"):
+        view("a", Capsule((4,), (1,), versioned=True, major=2))
+    with pytest.raises(LinkError, match="gave no DLPack capsule"):
+        read_capsule("a", object(), 0)
+
+
+def test_array_interface() -> None:
+    found = view("a", Array(shape=(4, 8), typestr="<f4", strides=(64, 4)))
+    assert found == TensorView(0x2000, (4, 8), (16, 1), "f32", -1)
+    assert view("a", Array(shape=(4, 8), typestr="<f2")).strides == (8, 1)
+
+
+def test_refused_array_interfaces() -> None:
+    with pytest.raises(LinkError, match="array type '>f4' is unknown"):
+        view("a", Array(shape=(4,), typestr=">f4"))
+    with pytest.raises(LinkError, match="not whole f32 elements"):
+        view("a", Array(shape=(4,), typestr="<f4", strides=(6,)))
+    with pytest.raises(LinkError, match="malformed __cuda_array_interface__"):
+        view("a", Array(typestr="<f4"))
+
+
+def test_numpy_and_lists_are_no_cuda_tensors() -> None:
+    numpy = pytest.importorskip("numpy")
+    with pytest.raises(LinkError, match="argument-device"):
+        view("a", numpy.zeros((2, 2), numpy.float32))
+    with pytest.raises(LinkError, match="given list"):
+        view("a", [1, 2])
+
+
+def test_packed_strides() -> None:
+    assert packed_strides((2, 3, 4)) == (12, 4, 1)
+    assert packed_strides((2, 0, 4)) == (4, 4, 1)
+    assert packed_strides(()) == ()
+
+
+def test_streams() -> None:
+    class Protocol:
+        def __cuda_stream__(self) -> tuple[int, int]:
+            return 0, 0x40
+
+    class Torch:
+        cuda_stream = 0x50
+
+    class Cupy:
+        ptr = 0x60
+
+    assert [stream_handle(s, {}) for s in (None, 5, Protocol(), Torch(), Cupy())] == [0, 5, 0x40, 0x50, 0x60]
+    with pytest.raises(LinkError, match="expected a CUDA stream, given str"):
+        stream_handle("x", {})
