@@ -3,7 +3,7 @@
 A component that the IR declares and an object defines is compared first: everything that the declaration states must
 hold in the object (``declaration-mismatch``), then the object's contract takes the declaration's place, with all it
 says beyond that.  The same object given twice is taken once; two objects that define one component are refused with
-both origins named (``duplicate-name``).
+both origins named (``duplicate-component``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _UNCOMPARED = ("pipelink.component", "pipelink.object", "sym_name")
 def add_objects(module: ir.Operation | ir.Module, objects: Sequence[Object]) -> None:
     """Add the components of ``objects`` to an outer module.
 
-    Raises LinkError ``declaration-mismatch`` and ``duplicate-name``.
+    Raises LinkError ``declaration-mismatch`` and ``duplicate-component``.
     """
     outer = module.operation
     diagnostics = Diagnostics()
@@ -58,7 +58,11 @@ def _refuse_second(
     message = f"component '{name}' is defined by two objects: {_origin(first)} and {_origin(second)}"
     hint = "leave one of the objects out, or rename the component's namespace in one of them"
     diagnostics.error(
-        "duplicate-name", message, component.location, notes=[Note("first defined here", known.location)], hint=hint
+        "duplicate-component",
+        message,
+        component.location,
+        notes=[Note("first defined here", known.location)],
+        hint=hint,
     )
 
 

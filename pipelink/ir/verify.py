@@ -250,12 +250,6 @@ def _verify_expression(text: str, what: str, where: Location, diagnostics: Diagn
             diagnostics.error("bad-expression", f"{what}: {found.message}", where, hint=found.hint)
 
 
-def _verify_role(view: View, what: str, diagnostics: Diagnostics) -> None:
-    if view.data["warps"] != 1 and view.data.get("threads") == "one":
-        message = f"{what} runs one thread but has {view.data['warps']} warps"
-        diagnostics.error("wrong-attribute", message, view.location)
-
-
 def _verify_port(view: View, what: str, diagnostics: Diagnostics) -> None:
     data, where = view.data, view.location
     kind, direction = data["kind"], data["direction"]
@@ -379,7 +373,6 @@ def _verify_refs(key: str) -> Any:
 
 
 _RULES: dict[str, Any] = {
-    "pipelink.role": _verify_role,
     "pipelink.port": _verify_port,
     "pipelink.smem": _verify_live,
     "pipelink.tmem": _verify_live,

@@ -1,0 +1,117 @@
+"""The connection graph of a kernel: which port of which instance meets which, with the views at hand.
+
+Built once from verified IR; several passes ask it.  The dictionaries keep the order of the ``connect`` operations.
+``networkx`` answers questions about the whole graph and is imported by those alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pipelink.ir.views import Component, Connect, Instance, Kernel, Port, Program, Role
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Key = tuple[str, str]  # (instance, port)
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a connection."""
+
+    instance: Instance
+    component: Component
+    port: Port
+
+    @property
+    def key(self) -> Key:
+        return (self.instance.name, self.port.name)
+
+    @property
+    def role(self) -> Role | None:
+        """The role that uses the port; None in a passive component, whose port runs in its callers' roles."""
+        return self.component.role_of(self.port)
+
+    def __str__(self) -> str:
+        return f"'@{self.instance.name}::@{self.port.name}'"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One ``connect`` with both ends resolved."""
+
+    connect: Connect
+    source: End
+    target: End
+
+
+class ConnectionGraph:
+    """All connections of one kernel."""
+
+    def __init__(self, program: Program, kernel: Kernel) -> None:
+        self.program = program
+        self.kernel = kernel
+        self.edges: tuple[Edge, ...] = tuple(
+            Edge(connect, self._end(connect.source.root, connect.source.leaf), self._end(*connect.target.path))
+            for connect in kernel.connects
+        )
+        self.by_source: dict[Key, list[Edge]] = {}
+        self.by_target: dict[Key, list[Edge]] = {}
+        for edge in self.edges:
+            self.by_source.setdefault(edge.source.key, []).append(edge)
+            self.by_target.setdefault(edge.target.key, []).append(edge)
+
+    def _end(self, instance: str, port: str) -> End:
+        found = self.kernel.instances[instance]
+        component = self.program.components[found.component]
+        return End(found, component, component.ports[port])
+
+    @cached_property
+    def components(self) -> dict[str, Component]:
+        """The component of each instance, by the instance's name."""
+        return {name: self.program.components[i.component] for name, i in self.kernel.instances.items()}
+
+    def ends(self) -> Iterator[End]:
+        """Every port of every instance, connected or not."""
+        for name, component in self.components.items():
+            for port in component.ports.values():
+                yield End(self.kernel.instances[name], component, port)
+
+    def graph(self, kinds: Iterable[str] | None = None) -> nx.MultiDiGraph[str]:
+        """Instances as nodes, connections of the given port kinds (all if None) as edges with key ``edge``."""
+        import networkx as nx
+
+        chosen = None if kinds is None else set(kinds)
+        result: Any = nx.MultiDiGraph()
+        result.add_nodes_from(self.kernel.instances)
+        for edge in self.edges:
+            if chosen is None or edge.source.port.kind in chosen:
+                result.add_edge(edge.source.instance.name, edge.target.instance.name, edge=edge)
+        return result
+
+    def parts(self) -> list[tuple[str, ...]]:
+        """Instances that are connected with each other, each part and the parts in declaration order."""
+        import networkx as nx
+
+        order = {name: index for index, name in enumerate(self.kernel.instances)}
+        found = [tuple(sorted(part, key=order.__getitem__)) for part in nx.weakly_connected_components(self.graph())]
+        return sorted(found, key=lambda part: order[part[0]])
+
+    def call_cycle(self) -> list[str]:
+        """Passive instances that call each other in a circle; empty if none do."""
+        passive = {name for name, component in self.components.items() if not component.roles}
+        calls = [e for e in self.edges if e.source.port.kind == "call" and e.source.instance.name in passive]
+        if not calls:
+            return []
+        import networkx as nx
+
+        graph: Any = nx.DiGraph()
+        graph.add_edges_from((e.source.instance.name, e.target.instance.name) for e in calls)
+        try:
+            return [edge[0] for edge in nx.find_cycle(graph.subgraph(passive))]
+        except nx.NetworkXNoCycle:
+            return []

@@ -1,0 +1,147 @@
+"""Pass ``check``: do the contracts of what a kernel connects fit each other, and the target?
+
+Input: verified component and kernel modules; output: the same, each ``connect`` with ``legal``, its transfers in order
+of preference.  One look at each port, each connection, each protocol and the sum of what is asked of the SM; everything
+found is reported, at the kernel's line where the user can act, with notes at the declarations.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from pipelink.analysis.graph import ConnectionGraph
+from pipelink.ir import program
+from pipelink.ir.views import Component, Instance, Kernel, Program, Require
+from pipelink.passes.check_demand import check_demand
+from pipelink.passes.check_ports import check_connections, check_ports
+from pipelink.passes.check_protocols import check_protocols
+from pipelink.support.diagnostics import Diagnostics, LinkError, Note
+from pipelink.support.mlir import ir
+from pipelink.target import Target
+from pipelink.target import target as find_target
+
+
+@dataclass(frozen=True)
+class CheckPass:
+    """Check that the contracts of connected components fit.
+
+    Before: the IR is verified; components are declared in it or were read from objects.
+
+    After: every ``connect`` has ``legal``, the names of the transfers that may carry it, preferred first; each port is
+    connected as its kind asks; nothing exceeds what the target has.
+
+    Rejects: ``unknown-target``, ``empty-kernel``, ``no-role``, ``missing-arch``, ``arch-mismatch``, ``no-ltoir``,
+    ``outdated-linker``, ``unmet-requirement``, ``unconnected-port``, ``wrong-direction``, ``two-producers``,
+    ``connected-twice``, ``call-cycle``, ``role-unstated``, ``kind-mismatch``, ``tile-mismatch``, ``element-mismatch``,
+    ``shape-mismatch``, ``layout-mismatch``, ``space-mismatch``, ``signature-mismatch``, ``no-transfer``,
+    ``transfer-refused``, ``ring-range-disjoint``, ``stages-refused``, ``bad-touch``, ``bad-alignment``,
+    ``ends-mismatch``, ``empty-mismatch``, ``protocol-mismatch``, ``opcode-conflict``, ``lease-mismatch``,
+    ``not-resident``, ``too-many-warps``, ``unaligned-warpgroup``, ``too-many-barriers``, ``barrier-mismatch``,
+    ``bad-registers``, ``register-overcommit``, ``unsupported-by-target``, ``cluster-too-large``, ``duplicate-name``.
+
+    Example::
+
+        "pipelink.connect"() {source = @load::@ab, target = @mma::@ab} : () -> ()
+
+    becomes::
+
+        "pipelink.connect"() {legal = ["ring.tma"], source = @load::@ab, target = @mma::@ab} : () -> ()
+    """
+
+    linker: str = field(
+        default="",
+        metadata={"help": "version of nvJitLink, such as 13.0; newer LTO-IR is refused; unchecked if absent"},
+    )
+
+    def apply(self, module: ir.Operation, diagnostics: Diagnostics) -> None:
+        """Check every kernel of ``module``."""
+        found = program(module)
+        for kernel in found.kernels:
+            check_kernel(found, kernel, self.linker, diagnostics)
+
+
+def check_kernel(found: Program, kernel: Kernel, linker: str, diagnostics: Diagnostics) -> None:
+    """Check one kernel and set ``legal`` on its connects."""
+    try:
+        target = find_target(kernel.target, kernel.location)
+    except LinkError as problem:
+        diagnostics.items.extend(problem.diagnostics)
+        return
+    graph = ConnectionGraph(found, kernel)
+    if not kernel.instances:
+        diagnostics.error("empty-kernel", f"kernel '{kernel.name}' has no instance", kernel.location)
+    elif not any(component.roles for component in graph.components.values()):
+        message = f"no instance of kernel '{kernel.name}' has a role, so nothing would run"
+        diagnostics.error("no-role", message, kernel.location)
+    for instance in kernel.instances.values():
+        _check_images(instance, graph.components[instance.name], target, linker, diagnostics)
+    _check_requirements(graph, diagnostics)
+    check_ports(graph, target, diagnostics)
+    check_connections(graph, target, diagnostics)
+    check_protocols(graph, diagnostics)
+    check_demand(graph, target, diagnostics)
+
+
+def _check_images(
+    instance: Instance, component: Component, target: Target, linker: str, diagnostics: Diagnostics
+) -> None:
+    """Whether there is code for the target that the linker can read; a component without images is a contract only."""
+    if component.images is None:
+        return
+    where = instance.location
+    notes = [Note("the component is declared here", component.location)]
+    images = {image.arch: image for image in component.images if image.kind == "ltoir"}
+    if not images:
+        kinds = sorted({image.kind for image in component.images})
+        message = f"component '{component.name}' has no LTO-IR, only {', '.join(kinds) or 'no code at all'}"
+        hint = "compile it with LTO code (nvcc -dlto, or pl-cc)"
+        diagnostics.error("no-ltoir", message, where, notes=notes, hint=hint)
+        return
+    arch = target.choose(images)
+    if arch is None:
+        newer = all(_capability(name) > target.capability[0] for name in images)
+        message = f"component '{component.name}' has no code that links for {target.name}, only for {', '.join(images)}"
+        if newer:
+            message = f"component '{component.name}' is compiled for {', '.join(images)}, newer than {target.name}"
+        hint = f"compile it for {target.name} too, or for an older architecture without a suffix"
+        diagnostics.error("arch-mismatch" if newer else "missing-arch", message, where, notes=notes, hint=hint)
+        return
+    toolkit = images[arch].toolkit
+    if linker and toolkit and _version(toolkit) > _version(linker):
+        message = f"component '{component.name}' was compiled by toolkit {toolkit}, newer than nvJitLink {linker}"
+        hint = f"link with nvJitLink {toolkit} or newer"
+        diagnostics.error("outdated-linker", message, where, notes=notes, hint=hint)
+
+
+def _capability(arch: str) -> int:
+    digits = re.search(r"\d+", arch)
+    return int(digits[0]) if digits else 0
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:2])
+
+
+def _check_requirements(graph: ConnectionGraph, diagnostics: Diagnostics) -> None:
+    """Each requirement is met by equal promises of the kernel or of any instance."""
+    promises: dict[str, list[tuple[str, Require]]] = {}
+    owners: list[tuple[str, Kernel | Component]] = [(f"kernel '{graph.kernel.name}'", graph.kernel)]
+    owners.extend((f"instance '{name}'", component) for name, component in graph.components.items())
+    for owner, view in owners:
+        for promise in view.promises:
+            promises.setdefault(promise.name, []).append((owner, promise))
+    for owner, view in owners:
+        for require in view.requires:
+            given = promises.get(require.name, [])
+            if given and all(promise.value == require.value for _, promise in given):
+                continue
+            message = f"{owner} requires {require.name} = {require.value}, "
+            others = [(o, p) for o, p in given if p.value != require.value]
+            message += f"{others[0][0]} promises {others[0][1].value}" if others else "nothing promises it"
+            notes = [Note(f"{o} promises {p.name} = {p.value}", p.location) for o, p in others]
+            where = require.location
+            if isinstance(view, Component):
+                notes.insert(0, Note("required here", require.location))
+                where = graph.kernel.instances[owner.split("'")[1]].location
+            diagnostics.error("unmet-requirement", message, where, notes=notes)

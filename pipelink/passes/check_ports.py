@@ -1,0 +1,250 @@
+"""Part of ``check``: each port by itself, how often it is connected, and what may carry each connection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipelink.analysis.graph import ConnectionGraph, Edge, End
+from pipelink.ir.schema import SOURCES, TARGETS
+from pipelink.ir.views import Port, Tile
+from pipelink.support.diagnostics import Diagnostics, Location, Note, nearest
+from pipelink.target import Target
+from pipelink.transfers import BY_NAME, legal
+
+_WRITES = ("tma", "tma_multicast", "threads", "cp_async", "tcgen05")
+_READS = ("wgmma", "threads", "tma", "tcgen05")
+_LOCAL = ("cp_async", "threads")
+#: Boundaries from which a swizzle pattern repeats, in bytes (PTX ISA, shared memory swizzling).
+SWIZZLE_ALIGN = {"swizzle128": 1024, "swizzle64": 512, "swizzle32": 256}
+TMA_ALIGN = 128  # bytes, of a shared-memory buffer that TMA reads or writes
+
+
+def check_ports(graph: ConnectionGraph, target: Target, diagnostics: Diagnostics) -> None:
+    """Each port of each instance: connected as often as its kind asks, and consistent in itself."""
+    for end in graph.ends():
+        _check_cardinality(graph, end, diagnostics)
+    seen: set[str] = set()
+    for instance, component in graph.components.items():
+        if component.name in seen:
+            continue
+        seen.add(component.name)
+        for port in component.ports.values():
+            _check_port(End(graph.kernel.instances[instance], component, port), target, diagnostics)
+    cycle = graph.call_cycle()
+    if cycle:
+        message = f"instances call each other in a circle: {' -> '.join([*cycle, cycle[0]])}"
+        diagnostics.error("call-cycle", message, graph.kernel.instances[cycle[0]].location)
+
+
+def _check_cardinality(graph: ConnectionGraph, end: End, diagnostics: Diagnostics) -> None:
+    port = end.port
+    if port.direction == "local":
+        return
+    is_source = port.direction in SOURCES
+    edges = (graph.by_source if is_source else graph.by_target).get(end.key, [])
+    if not edges:
+        what = f"port {end} ({port.kind}, {port.direction}) of component '{end.component.name}' is not connected"
+        notes = [Note("the port is declared here", port.location)]
+        hint = _candidates(graph, end)
+        diagnostics.error("unconnected-port", what, end.instance.location, notes=notes, hint=hint)
+        return
+    if len(edges) == 1:
+        return
+    first, second = edges[0], edges[1]
+    notes = [Note("first connected here", first.connect.location)]
+    where = second.connect.location
+    if port.kind == "stream" and not is_source:
+        message = f"port {end} has two producers: {first.source} and {second.source}"
+        diagnostics.error("two-producers", message, where, notes=notes)
+    elif (port.kind, port.direction) in (("call", "calls"), ("dispatch", "dispatched"), ("lease", "borrows")):
+        message = f"port {end} ({port.kind}, {port.direction}) is connected {len(edges)} times, it has one other end"
+        diagnostics.error("connected-twice", message, where, notes=notes)
+    elif port.kind == "token":
+        message = f"token port {end} is connected {len(edges)} times, a token has one other end"
+        diagnostics.error("connected-twice", message, where, notes=notes)
+    elif len({edge.target.key if is_source else edge.source.key for edge in edges}) < len(edges):
+        diagnostics.error("connected-twice", f"port {end} is connected twice to one port", where, notes=notes)
+
+
+def _candidates(graph: ConnectionGraph, end: End) -> str | None:
+    """A hint that names the only port that would fit."""
+    if end.port.direction in SOURCES:
+        fits = [o for o in graph.ends() if o.port.direction in TARGETS and legal(end.port, o.port)[0]]
+    else:
+        fits = [o for o in graph.ends() if o.port.direction in SOURCES and legal(o.port, end.port)[0]]
+    return f"{fits[0]} fits" if len(fits) == 1 else None
+
+
+def _check_port(end: End, target: Target, diagnostics: Diagnostics) -> None:
+    port = end.port
+    what = f"port '{port.name}' of component '{end.component.name}'"
+    if len(end.component.roles) > 1 and port.role is None and port.kind in ("stream", "token"):
+        message = f"{what} names no role, the component has {', '.join(end.component.roles)}"
+        diagnostics.error("role-unstated", message, port.location)
+    if port.may_be_empty and not port.ends:
+        diagnostics.error("ends-mismatch", f"{what} may be empty but does not end", port.location)
+    if port.kind != "stream":
+        return
+    known = {"out": _WRITES, "in": _READS, "local": _LOCAL}[port.direction]
+    if port.touch not in known:
+        verb = "filled" if port.direction == "out" else "read" if port.direction == "in" else "filled and read"
+        message = f"{what} is {verb} by {port.touch}, not by {', '.join(known)}"
+        diagnostics.error("bad-touch", message, port.location)
+    lacks = {
+        "tma": not target.tma,
+        "tma_multicast": not target.clusters,
+        "wgmma": not target.wgmma,
+        "tcgen05": target.tmem_columns == 0,
+    }
+    if lacks.get(port.touch, False):
+        message = f"{what} needs {port.touch}, which {target.name} does not have"
+        diagnostics.error("unsupported-by-target", message, end.instance.location, notes=_declared(port))
+    for index, tile in enumerate(port.tiles):
+        _check_tile(port, tile, f"tile {index} of {what}", target, end, diagnostics)
+    if port.touch == "wgmma":
+        _check_warpgroups(end, what, diagnostics)
+
+
+def _declared(*ports: Port) -> list[Note]:
+    return [Note(f"port '{port.name}' is declared here", port.location) for port in ports]
+
+
+def _check_tile(port: Port, tile: Tile, what: str, target: Target, end: End, diagnostics: Diagnostics) -> None:
+    if tile.space == "tmem" and target.tmem_columns == 0:
+        message = f"{what} is in tensor memory, which {target.name} does not have"
+        diagnostics.error("unsupported-by-target", message, end.instance.location, notes=_declared(port))
+    if tile.space != "smem":
+        return
+    needed = SWIZZLE_ALIGN.get(tile.layout, 1)
+    if port.touch in ("tma", "tma_multicast") and port.kind == "stream":
+        needed = max(needed, TMA_ALIGN)
+    if tile.align % needed:
+        why = f"{tile.layout} repeats from {needed} bytes" if needed > TMA_ALIGN else f"TMA needs {needed}"
+        diagnostics.error("bad-alignment", f"{what} is aligned to {tile.align} bytes, {why}", port.location)
+
+
+def _check_warpgroups(end: End, what: str, diagnostics: Diagnostics) -> None:
+    role = end.role
+    if role is not None and (role.warps % 4 or role.align % 4):
+        message = (
+            f"{what} is read by wgmma, which whole warpgroups issue; "
+            f"role '{role.name}' has {role.warps} warps aligned to {role.align}"
+        )
+        notes = [Note("the role is declared here", role.location)]
+        diagnostics.error("unaligned-warpgroup", message, end.port.location, notes=notes)
+
+
+def check_connections(graph: ConnectionGraph, target: Target, diagnostics: Diagnostics) -> None:
+    """What may carry each connection (``legal`` is set), and the ring depths of all consumers of a port."""
+    for edge in graph.edges:
+        if _check_ends(edge, diagnostics):
+            _check_transfer(edge, target, diagnostics)
+    for edges in graph.by_source.values():
+        if edges[0].source.port.kind == "stream":
+            _check_stages(edges, diagnostics)
+
+
+def _check_ends(edge: Edge, diagnostics: Diagnostics) -> bool:
+    source, target = edge.source, edge.target
+    for end, known, side in ((source, SOURCES, "source"), (target, TARGETS, "target")):
+        if end.port.direction not in known:
+            message = f"{end} is the {side} of a connection, but its direction is '{end.port.direction}'"
+            swapped = source.port.direction in TARGETS and target.port.direction in SOURCES
+            hint = "source and target are swapped" if swapped else None
+            diagnostics.error("wrong-direction", message, edge.connect.location, notes=_declared(end.port), hint=hint)
+            return False
+    if source.port.kind != target.port.kind:
+        message = f"{source} is a {source.port.kind} port and {target} a {target.port.kind} port"
+        notes = _declared(source.port, target.port)
+        diagnostics.error("kind-mismatch", message, edge.connect.location, notes=notes)
+        return False
+    return True
+
+
+def _check_transfer(edge: Edge, target: Target, diagnostics: Diagnostics) -> None:
+    source, sink, connect = edge.source, edge.target, edge.connect
+    names, refused = legal(source.port, sink.port)
+    for name in list(names):
+        if not target.accepts(BY_NAME[name].min_arch):
+            names.remove(name)
+            refused[name] = f"it needs {BY_NAME[name].min_arch} or newer"
+    where = connect.location
+    if not names:
+        id, message = difference(source.port, sink.port)
+        notes = _declared(source.port, sink.port)
+        if id == "no-transfer":
+            related = [r for r in refused if not refused[r].startswith(("it links", "it goes", "it stays"))]
+            notes = [Note(f"{name}: {refused[name]}") for name in related] + notes
+        diagnostics.error(id, f"{source} and {sink} do not fit: {message}", where, notes=notes)
+        return
+    chosen = connect.transfer
+    if chosen is not None and chosen not in names:
+        why = refused.get(chosen, "there is no transfer of that name")
+        hint = None if chosen in BY_NAME else nearest(chosen, BY_NAME)
+        message = f"transfer '{chosen}' cannot carry {source} to {sink}: {why}; legal are {', '.join(names)}"
+        diagnostics.error("transfer-refused", message, where, notes=_declared(source.port, sink.port), hint=hint)
+        return
+    connect.set("legal", names)
+
+
+def difference(source: Port, target: Port) -> tuple[str, str]:
+    """The diagnostic id and the difference between two ports that nothing carries."""
+    if source.kind == "call" and source.signature != target.signature:
+        return "signature-mismatch", f"'{source.signature}' is called, '{target.signature}' answers"
+    if source.kind == "stream" and len(source.tiles) != len(target.tiles):
+        return "tile-mismatch", f"{len(source.tiles)} tiles are written, {len(target.tiles)} are read"
+    for index, (written, read) in enumerate(zip(source.tiles, target.tiles, strict=False)):
+        tile = f"tile {index} is written as"
+        if written.element != read.element:
+            return "element-mismatch", f"{tile} {written.element}, read as {read.element}"
+        if written.shape != read.shape:
+            return "shape-mismatch", f"{tile} {_shape(written)}, read as {_shape(read)}"
+        if written.space != read.space:
+            return "space-mismatch", f"{tile} {written.space}, read from {read.space}"
+        if written.layout_key != read.layout_key:
+            return "layout-mismatch", f"{tile} {_layout(written)}, read as {_layout(read)}, and nothing converts it"
+        if written.bytes != read.bytes:
+            return "shape-mismatch", f"{tile} {written.bytes} bytes, read as {read.bytes}"
+    return "no-transfer", "no transfer carries one to the other"
+
+
+def _shape(tile: Tile) -> str:
+    return "×".join(str(extent) for extent in tile.shape)
+
+
+def _layout(tile: Tile) -> str:
+    if tile.layout != "cute":
+        return tile.layout
+    return f"cute stride {list(tile.stride)} swizzle {list(tile.swizzle)}"
+
+
+def _check_stages(edges: Sequence[Edge], diagnostics: Diagnostics) -> None:
+    source = edges[0].source
+    low, high = source.port.stages
+    given: tuple[int, Location] | None = None
+    for edge in edges:
+        where = edge.connect.location
+        other = edge.target.port.stages
+        if max(low, other[0]) > min(high, other[1]):
+            wide = (low, high) == source.port.stages
+            whose = f"{source} accepts" if wide else f"{source} and its other consumers accept"
+            message = f"{whose} rings of {_range(low, high)} stages, {edge.target} of {_range(*other)}"
+            notes = _declared(source.port, edge.target.port)
+            diagnostics.error("ring-range-disjoint", message, where, notes=notes)
+            return
+        low, high = max(low, other[0]), min(high, other[1])
+    for edge in edges:
+        stages, where = edge.connect.stages, edge.connect.location
+        if stages is None:
+            continue
+        if not low <= stages <= high:
+            message = f"{stages} stages are asked of {source} to {edge.target}, the ports accept {_range(low, high)}"
+            diagnostics.error("stages-refused", message, where, notes=_declared(source.port, edge.target.port))
+        elif given is not None and given[0] != stages:
+            message = f"{stages} stages are asked of {source} to {edge.target}, its other connection asks {given[0]}"
+            diagnostics.error("stages-refused", message, where, notes=[Note("asked here", given[1])])
+        given = given or (stages, where)
+
+
+def _range(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low} … {high}"
