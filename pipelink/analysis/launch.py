@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipelink.ir.views import Bind, Component, Instance, Kernel, Param, Program, Tensor, View
+from pipelink.ir.views import Component, Instance, Kernel, Param, Program, Tensor, View
 from pipelink.support import expr
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics, LinkError, Location, Note, nearest
 from pipelink.target import PARAMETER_BYTES
@@ -289,9 +289,7 @@ class _Resolver:
     def bindings(self) -> dict[tuple[str, str], _Binding]:
         """What each parameter is bound to, and the scalar arguments that remain."""
         found: dict[tuple[str, str], _Binding] = {}
-        by_instance = {instance.name: component for instance, component in self.pairs}
         for bind in self.kernel.binds:
-            self.check_bind(bind, by_instance)
             found[bind.instance or "", bind.name] = _Binding(bind.to, bind.value, bind.location)
         for instance, component in self.pairs:
             own = {bind.name: bind for bind in component.binds}
@@ -310,17 +308,6 @@ class _Resolver:
                     self.add(self.names.scalars, "scalar", name, param.type, param, f"@{instance.name}")
                     found[key] = _Binding(name, None, param.location)
         return found
-
-    def check_bind(self, bind: Bind, by_instance: Mapping[str, Component]) -> None:
-        component = by_instance.get(bind.instance or "")
-        if component is None:
-            message = f"the kernel binds a parameter of '{bind.instance}', which is no instance"
-            self.diagnostics.error(
-                "unknown-symbol", message, bind.location, hint=nearest(bind.instance or "", by_instance)
-            )
-        elif bind.name not in component.params:
-            message = f"component '{component.name}' has no parameter '{bind.name}'"
-            self.diagnostics.error("unknown-symbol", message, bind.location, hint=nearest(bind.name, component.params))
 
     def parameter(
         self, instance: Instance, component: Component, param: Param, bound: _Binding | None

@@ -81,7 +81,6 @@ def test_rename_expression() -> None:
         ('name = "tiles", value', 'name = "M", value', [("unknown-symbol", None), ("cyclic-derivation", None)]),
         ('name = "tiles", value = "m_tiles', 'name = "K", value = "m_tiles', [("unknown-symbol", None), ("launch-conflict", None)]),
         ('name = "a", element = "bf16"', 'name = "a", element = "f16"', [("launch-conflict", None)]),
-        ("param = @tiles::@group", "param = @tiles::@grop", [("unknown-symbol", "did you mean 'group'?")]),
         ('"pipelink.grid"', '"pipelink.promise"', [("missing-grid", None)]),
     ],
 )  # fmt: skip

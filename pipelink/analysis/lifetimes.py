@@ -1,0 +1,61 @@
+"""Who uses what, and when: the scope of every resource, from roles, calls and exclusive groups.
+
+A passive component runs on the warps of whoever calls it, so its users are found by following call connections.  A
+resource whose users are one role of an exclusive group lives only while that role runs; resources of two alternatives
+of a group may share memory, barrier ids and columns.  Anything used by several roles lives always: the loader of one
+operation runs ahead while the consumer of another still works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pipelink.analysis.placement.model import ALWAYS, Scope
+from pipelink.ir.views import Component, Kernel, Program
+
+RoleKey = str  # instance::role
+
+
+class Lifetimes:
+    """Users and scopes of one kernel's resources."""
+
+    def __init__(self, program: Program, kernel: Kernel) -> None:
+        self.components: dict[str, Component] = {
+            instance.name: program.components[instance.component] for instance in kernel.instances.values()
+        }
+        self.group_of: dict[RoleKey, str] = {
+            f"{role.root}::{role.leaf}": group.name for group in kernel.exclusives for role in group.roles
+        }
+        self._callers: dict[str, list[tuple[str, str]]] = {}
+        for connect in kernel.connects:
+            source = self.components[connect.source.root].ports[connect.source.leaf]
+            if source.kind == "call":
+                self._callers.setdefault(connect.target.root, []).append((connect.source.root, connect.source.leaf))
+        self._users: dict[str, tuple[RoleKey, ...]] = {}
+
+    def users(self, instance: str, role: str | None = None) -> tuple[RoleKey, ...]:
+        """Roles that use a resource of ``instance``: the stated one, its own, or its callers' (for a passive one)."""
+        component = self.components[instance]
+        if role is not None:
+            return (f"{instance}::{role}",)
+        if component.roles:
+            return tuple(f"{instance}::{name}" for name in component.roles)
+        if instance not in self._users:
+            self._users[instance] = ()  # calls that come back to their caller end here
+            found: dict[RoleKey, None] = {}
+            for caller, port in self._callers.get(instance, ()):
+                stated = self.components[caller].ports[port].role
+                found.update((user, None) for user in self.users(caller, stated))
+            self._users[instance] = tuple(found)
+        return self._users[instance]
+
+    def port_users(self, instance: str, port: str) -> tuple[RoleKey, ...]:
+        return self.users(instance, self.components[instance].ports[port].role)
+
+    def scope(self, users: Iterable[RoleKey]) -> Scope:
+        """When resources with these users are in use."""
+        found = list(dict.fromkeys(users))
+        if len(found) != 1:
+            return ALWAYS
+        group = self.group_of.get(found[0])
+        return ALWAYS if group is None else Scope(group, found[0])

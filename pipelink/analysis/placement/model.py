@@ -1,0 +1,215 @@
+"""The placement problem and its solution as plain data, independent of the IR.
+
+``analysis.placement.build`` reads a :class:`Problem` from a kernel, ``solve`` turns it into a :class:`Placement`, and
+the ``place`` pass writes that back as attributes.  Keys are ``instance::name``; shared-memory sizes and addresses are
+bytes, tensor memory is counted in columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pipelink.support.diagnostics import UNKNOWN, Location
+from pipelink.target import Target
+
+
+@dataclass(frozen=True)
+class Scope:
+    """When a resource is in use.  Both fields None: always.  ``group``/``alternative``: only while that role of the
+    exclusive group runs, so resources of two alternatives of one group never live at once."""
+
+    group: str | None = None
+    alternative: str | None = None
+
+    def excludes(self, other: Scope) -> bool:
+        """Whether the two can never be in use at once."""
+        return (
+            self.group is not None
+            and self.group == other.group
+            and self.alternative is not None
+            and other.alternative is not None
+            and self.alternative != other.alternative
+        )
+
+
+ALWAYS = Scope()
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Use within one instance's own timeline: from ``begin`` up to, not including, ``end``."""
+
+    timeline: str
+    begin: int
+    end: int
+
+    def apart_from(self, other: Interval) -> bool:
+        return self.timeline == other.timeline and (self.end <= other.begin or other.end <= self.begin)
+
+
+@dataclass(frozen=True)
+class Role:
+    """Warps that run one entry.  ``align``: the first warp is a multiple of it.  ``registers``: range per thread, None
+    where the component states none."""
+
+    key: str
+    warps: int
+    align: int = 1
+    registers: tuple[int, int] | None = None
+    location: Location = UNKNOWN
+
+
+@dataclass(frozen=True)
+class Group:
+    """Roles that share warps and never run at once."""
+
+    name: str
+    roles: tuple[str, ...]
+    location: Location = UNKNOWN
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A fixed piece of memory."""
+
+    key: str
+    size: int
+    align: int
+    scope: Scope = ALWAYS
+    interval: Interval | None = None
+    location: Location = UNKNOWN
+
+
+@dataclass(frozen=True)
+class Part:
+    """One array of a ring: ``size`` bytes (or columns) a stage, every stage aligned."""
+
+    size: int
+    align: int
+
+    @property
+    def stride(self) -> int:
+        return -(-self.size // self.align) * self.align
+
+
+@dataclass(frozen=True)
+class Ring:
+    """Anything whose depth is chosen: a ring of stages, or a pool of pages.  Per stage it takes one slot of every part
+    in shared memory, ``columns`` of tensor memory, ``mbarriers`` and 32-bit ``words``; the last two are persistent,
+    whatever the scope, because their state survives from one operation to the next."""
+
+    key: str
+    least: int
+    most: int
+    weight: int = 1
+    parts: tuple[Part, ...] = ()
+    columns: tuple[Part, ...] = ()
+    mbarriers: int = 0
+    words: int = 0
+    scope: Scope = ALWAYS
+    fixed_by: str = ""  # why ``least`` equals ``most``, for messages
+    location: Location = UNKNOWN
+
+    @property
+    def stage_bytes(self) -> int:
+        """Bytes of the parts of one stage."""
+        return sum(part.stride for part in self.parts)
+
+    @property
+    def persistent_bytes(self) -> int:
+        """Bytes of mbarriers and words of one stage."""
+        return 8 * self.mbarriers + 4 * self.words
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """A named barrier, or (``mbarriers`` of them) fixed mbarriers when ``named`` is false."""
+
+    key: str
+    threads: int
+    scope: Scope = ALWAYS
+    location: Location = UNKNOWN
+
+
+@dataclass(frozen=True)
+class Mbarriers:
+    """Mbarriers that no ring owns: tokens, and those that a component asks for."""
+
+    key: str
+    count: int
+    arrivals: int
+    location: Location = UNKNOWN
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Everything that the components of one kernel share."""
+
+    target: Target
+    min_ctas: int = 1
+    roles: tuple[Role, ...] = ()
+    groups: tuple[Group, ...] = ()
+    buffers: tuple[Buffer, ...] = ()
+    rings: tuple[Ring, ...] = ()
+    barriers: tuple[Barrier, ...] = ()
+    mbarriers: tuple[Mbarriers, ...] = ()
+    columns: tuple[Buffer, ...] = ()  # tensor memory, in columns
+    overlays: tuple[frozenset[str], ...] = ()  # keys of buffers and rings that may lie on each other
+    name: str = "kernel"
+    location: Location = UNKNOWN
+
+    @property
+    def smem_limit(self) -> int:
+        return self.target.smem_for(self.min_ctas)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to solve.  ``deterministic_time`` is CP-SAT's, for each of its models, in its own unit (about a second)."""
+
+    min_smem: bool = False
+    deterministic_time: float = 2.0
+
+
+@dataclass(frozen=True)
+class WarpPlan:
+    """First warp of every role, warps launched, and registers: one value a warpgroup, or None without setmaxnreg."""
+
+    first: dict[str, int]
+    warps: int
+    entry_registers: int
+    registers: tuple[int, ...] | None
+    optimal: bool = True
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Addresses of items; ``end`` is one past the last used one, ``bound`` a lower bound on it."""
+
+    addresses: dict[str, int]
+    end: int
+    bound: int
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A solution.  ``parts``, ``mbarrier`` and ``word`` give addresses by ring key (and part); ``smem_bytes`` counts
+    from the first usable address.  ``value`` is the weighted sum of depths, ``bound`` an upper bound on it."""
+
+    warps: WarpPlan
+    stages: dict[str, int]
+    buffers: dict[str, int]
+    parts: dict[str, tuple[int, ...]]
+    mbarrier: dict[str, int]
+    word: dict[str, int]
+    mbarriers: int
+    words: int
+    barriers: dict[str, int]
+    columns: dict[str, tuple[int, ...]]
+    tmem_columns: int
+    smem_bytes: int
+    smem_bound: int
+    value: int
+    bound: int
+    optimal: bool
+    reasons: list[str] = field(default_factory=list[str])

@@ -1,0 +1,328 @@
+"""Solves a placement problem: warps and registers, named barriers, ring depths, then addresses.
+
+The parts constrain each other only through what is fixed before them, so each is solved on its own: warps share
+nothing with memory; depths are chosen against the linear demand of all memory (a lower bound on any packing), then
+packed.  Where few depth vectors exist they are tried in order of preference, which is exact; otherwise CP-SAT chooses.
+If the packing of a choice does not fit, the next one is tried, so that a placement is refused only if the shallowest
+rings do not fit either.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pipelink.analysis.placement import pack as packing
+from pipelink.analysis.placement.explain import (
+    barrier_overflow,
+    mbarrier_failures,
+    memory_overflow,
+    ring_range_empty,
+    tmem_overflow,
+    warp_failure,
+)
+from pipelink.analysis.placement.model import Buffer, Options, Packing, Placement, Problem, Ring, WarpPlan
+from pipelink.analysis.placement.warps import WarpFailure, plan_warps
+from pipelink.support.diagnostics import Diagnostics
+from pipelink.target import MBARRIER_BYTES, NAMED_BARRIERS, SMEM_BASE
+
+ENUMERATED = 1024  # depth vectors that are tried one by one; more go to CP-SAT
+EXACT_BUFFERS = 40  # buffers that CP-SAT packs; past it first-fit and its bound stand
+TMEM_LEAST = 32  # columns, PTX ISA, tcgen05.alloc: a power of two, 32 to 512
+_RETRIES = 6
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """A packed choice of depths."""
+
+    stages: dict[str, int]
+    smem: Packing
+    tmem: Packing
+    bound: int  # upper bound on the weighted sum of depths
+
+
+def solve(problem: Problem, options: Options, diagnostics: Diagnostics) -> Placement | None:
+    """A placement, or None after reporting every resource that does not suffice.  The same problem always gives the
+    same placement.
+
+    Reports ``register-disagreement``, ``warp-overflow``, ``register-pool-overcommitted``, ``barrier-overflow``,
+    ``ring-depths-disjoint``, ``mbarrier-overflow``, ``smem-overflow`` and ``tmem-overflow``.
+    """
+    before = len(diagnostics.errors)
+    try:
+        warps = plan_warps(problem, options.deterministic_time)
+    except WarpFailure as failure:
+        warp_failure(problem, failure, diagnostics)
+        warps = None
+    barriers = _number_barriers(problem, diagnostics)
+    mbarrier_failures(problem, diagnostics)
+    for ring in problem.rings:
+        if ring.least > ring.most:
+            ring_range_empty(ring, diagnostics)
+    if len(diagnostics.errors) > before:
+        return None
+    overlays = packing.Overlays(problem.overlays)
+    memory = _place_memory(problem, options, overlays)
+    if memory is None:
+        _explain_memory(problem, overlays, diagnostics)
+        return None
+    assert warps is not None
+    return _result(problem, options, warps, barriers, memory)
+
+
+# ---------------------------------------------------------------------------------------------- barriers
+def _number_barriers(problem: Problem, diagnostics: Diagnostics) -> dict[str, int]:
+    """Ids from 1: barriers that always live, then group after group, whose alternatives share ids.  No assignment uses
+    fewer, because barriers of different groups can be in use at once."""
+    ids: dict[str, int] = {}
+    following = 1
+    for barrier in problem.barriers:
+        if barrier.scope.alternative is None:
+            ids[barrier.key] = following
+            following += 1
+    for group in dict.fromkeys(b.scope.group for b in problem.barriers if b.scope.alternative is not None):
+        taken: dict[str | None, int] = {}
+        for barrier in problem.barriers:
+            if barrier.scope.group == group and barrier.scope.alternative is not None:
+                at = taken.setdefault(barrier.scope.alternative, following)
+                ids[barrier.key] = at
+                taken[barrier.scope.alternative] = at + 1
+        following = max(taken.values())
+    if following > NAMED_BARRIERS:
+        barrier_overflow(problem, ids, following - 1, diagnostics)
+    return ids
+
+
+# ---------------------------------------------------------------------------------------------- memory
+def low_bytes(problem: Problem, stages: dict[str, int]) -> int:
+    """Bytes of mbarriers, then words, at the first usable address."""
+    rings = sum(ring.persistent_bytes * stages[ring.key] for ring in problem.rings)
+    return rings + MBARRIER_BYTES * sum(m.count for m in problem.mbarriers)
+
+
+def smem_buffers(problem: Problem, stages: dict[str, int]) -> list[Buffer]:
+    """Every piece of shared memory: buffers, and each ring's parts with all their stages."""
+    found = list(problem.buffers)
+    for ring in problem.rings:
+        for index, part in enumerate(ring.parts):
+            size = part.stride * (stages[ring.key] - 1) + part.size
+            found.append(Buffer(f"{ring.key}#{index}", size, part.align, ring.scope, None, ring.location))
+    return found
+
+
+def tmem_buffers(problem: Problem, stages: dict[str, int]) -> list[Buffer]:
+    """Every piece of tensor memory, in columns."""
+    found = list(problem.columns)
+    for ring in problem.rings:
+        for index, part in enumerate(ring.columns):
+            size = part.stride * stages[ring.key]
+            found.append(Buffer(f"{ring.key}#{index}", size, part.align, ring.scope, None, ring.location))
+    return found
+
+
+def _value(problem: Problem, stages: dict[str, int]) -> int:
+    return sum(ring.weight * stages[ring.key] for ring in problem.rings)
+
+
+def _fits(problem: Problem, stages: dict[str, int], overlays: packing.Overlays) -> bool:
+    """Whether the lower bounds allow these depths."""
+    low = low_bytes(problem, stages)
+    if packing.packing_bound(smem_buffers(problem, stages), low, overlays) > problem.smem_limit:
+        return False
+    return packing.packing_bound(tmem_buffers(problem, stages), 0, overlays) <= problem.target.tmem_columns
+
+
+def _place_memory(problem: Problem, options: Options, overlays: packing.Overlays) -> _Memory | None:
+    bound: int | None = None
+    for stages, proven in _choices(problem, options, overlays):
+        if not _fits(problem, stages, overlays):
+            continue
+        if bound is None:
+            bound = proven if proven is not None else _value(problem, stages)
+        smem = _pack(
+            smem_buffers(problem, stages), low_bytes(problem, stages), SMEM_BASE, problem.smem_limit, overlays, options
+        )
+        tmem = _pack(tmem_buffers(problem, stages), 0, 0, problem.target.tmem_columns, overlays, options)
+        if smem is not None and tmem is not None:
+            return _Memory(stages, smem, tmem, max(bound, _value(problem, stages)))
+    return None
+
+
+def _pack(
+    buffers: list[Buffer], low: int, base: int, limit: int, overlays: packing.Overlays, options: Options
+) -> Packing | None:
+    """A packing that ends within ``limit`` units after ``base``: first-fit, or CP-SAT's if that is not optimal."""
+    found = packing.pack(buffers, base, low, overlays)
+    if found.end > found.bound and len(buffers) <= EXACT_BUFFERS:
+        from pipelink.analysis.placement import exact
+
+        clique = [b.key for b in packing.together(buffers, overlays)]
+        end = min(found.end, base + limit)
+        better = exact.pack(buffers, base, low, end, overlays, clique, found, options.deterministic_time)
+        if better is not None and better.end <= found.end:
+            found = better
+    return found if found.end <= base + limit else None
+
+
+def _choices(
+    problem: Problem, options: Options, overlays: packing.Overlays
+) -> Iterator[tuple[dict[str, int], int | None]]:
+    """Depths in order of preference, with an upper bound on the weighted sum where the order alone proves none."""
+    rings = problem.rings
+    least = {ring.key: ring.least for ring in rings}
+    if options.min_smem:
+        yield least, None
+        return
+    most = {ring.key: ring.most for ring in rings}
+    yield most, None
+    if math.prod(ring.most - ring.least + 1 for ring in rings) <= ENUMERATED:
+        yield from ((stages, None) for stages in _enumerate(problem, overlays))
+        return
+    yield from _exact_choices(problem, options, overlays, least)
+    yield least, None
+
+
+def _enumerate(problem: Problem, overlays: packing.Overlays) -> list[dict[str, int]]:
+    """Depth vectors by falling weighted sum, then rising bytes."""
+    rings = problem.rings
+    shared = any(ring.scope.alternative is not None for ring in rings) or bool(problem.overlays)
+    fixed = low_bytes(problem, dict.fromkeys((r.key for r in rings), 0))
+
+    def size(vector: tuple[int, ...]) -> int:
+        return fixed + sum((r.stage_bytes + r.persistent_bytes) * s for r, s in zip(rings, vector, strict=True))
+
+    vectors = list(itertools.product(*(range(ring.most, ring.least - 1, -1) for ring in rings)))
+    if not shared:
+        vectors = [v for v in vectors if size(v) <= problem.smem_limit]
+    vectors.sort(key=lambda v: (-sum(r.weight * s for r, s in zip(rings, v, strict=True)), size(v)))
+    return [dict(zip((r.key for r in rings), vector, strict=True)) for vector in vectors]
+
+
+def _exact_choices(
+    problem: Problem, options: Options, overlays: packing.Overlays, least: dict[str, int]
+) -> Iterator[tuple[dict[str, int], int | None]]:
+    """CP-SAT's depths; where they do not pack, those of a smaller limit."""
+    if not _fits(problem, least, overlays):
+        return
+    from pipelink.analysis.placement import demand, exact
+
+    limit = problem.smem_limit
+    bound: int | None = None
+    for _ in range(_RETRIES):
+        limits = demand.linear_demands(problem, limit)
+        found = exact.choose_depths(problem.rings, limits, least, options.deterministic_time)
+        if found is None:
+            return
+        bound = found.bound if bound is None else bound
+        yield found.stages, bound
+        buffers = smem_buffers(problem, found.stages)
+        low = low_bytes(problem, found.stages)
+        over = packing.pack(buffers, SMEM_BASE, low, overlays).end - SMEM_BASE - problem.smem_limit
+        limit -= max(over, 1)
+
+
+# ---------------------------------------------------------------------------------------------- result
+def _result(
+    problem: Problem, options: Options, warps: WarpPlan, barriers: dict[str, int], memory: _Memory
+) -> Placement:
+    stages = memory.stages
+    mbarrier: dict[str, int] = {}
+    word: dict[str, int] = {}
+    at = SMEM_BASE
+    for ring in problem.rings:
+        if ring.mbarriers:
+            mbarrier[ring.key] = at
+            at += MBARRIER_BYTES * ring.mbarriers * stages[ring.key]
+    for group in problem.mbarriers:
+        mbarrier[group.key] = at
+        at += MBARRIER_BYTES * group.count
+    mbarriers = (at - SMEM_BASE) // MBARRIER_BYTES
+    first_word = at
+    for ring in problem.rings:
+        if ring.words:
+            word[ring.key] = at
+            at += 4 * ring.words * stages[ring.key]
+    columns = memory.tmem.end
+    value = _value(problem, stages)
+    optimal = memory.smem.end == memory.smem.bound and memory.tmem.end == memory.tmem.bound
+    if not options.min_smem:
+        optimal = optimal and value == memory.bound
+    placement = Placement(
+        warps=warps,
+        stages=stages,
+        buffers={b.key: memory.smem.addresses[b.key] for b in problem.buffers},
+        parts={
+            ring.key: tuple(memory.smem.addresses[f"{ring.key}#{i}"] for i in range(len(ring.parts)))
+            for ring in problem.rings
+        },
+        mbarrier=mbarrier,
+        word=word,
+        mbarriers=mbarriers,
+        words=(at - first_word) // 4,
+        barriers=barriers,
+        columns={b.key: (memory.tmem.addresses[b.key],) for b in problem.columns}
+        | {
+            ring.key: tuple(memory.tmem.addresses[f"{ring.key}#{i}"] for i in range(len(ring.columns)))
+            for ring in problem.rings
+            if ring.columns
+        },
+        tmem_columns=max(TMEM_LEAST, 1 << (columns - 1).bit_length()) if columns else 0,
+        smem_bytes=max(memory.smem.end, at) - SMEM_BASE,
+        smem_bound=memory.smem.bound - SMEM_BASE,
+        value=value,
+        bound=memory.bound,
+        optimal=optimal and warps.optimal,
+    )
+    placement.reasons.extend(_reasons(problem, options, placement))
+    return placement
+
+
+def _reasons(problem: Problem, options: Options, placement: Placement) -> list[str]:
+    """What was chosen and why, one sentence each."""
+    said: list[str] = []
+    limit = problem.smem_limit
+    for ring in problem.rings:
+        said += _reason_of_ring(ring, placement, limit, options)
+    warps = placement.warps
+    if warps.registers is not None:
+        said.append(
+            f"registers {', '.join(map(str, warps.registers))} by warpgroup: the pool is "
+            f"{len(warps.registers)} x {warps.entry_registers} = {len(warps.registers) * warps.entry_registers}"
+        )
+    if placement.tmem_columns:
+        said.append(f"{placement.tmem_columns} tensor-memory columns: the allocation is a power of two")
+    if not placement.optimal:
+        said.append(
+            f"not proven optimal: weighted depth {placement.value} of at most {placement.bound}, "
+            f"{placement.smem_bytes} bytes of at least {placement.smem_bound}"
+        )
+    return said
+
+
+def _reason_of_ring(ring: Ring, placement: Placement, limit: int, options: Options) -> list[str]:
+    stages = placement.stages[ring.key]
+    if ring.least == ring.most:
+        return []
+    if options.min_smem:
+        return [f"{ring.key}: {stages} stages, the least of {ring.least} to {ring.most}, for min-smem"]
+    if stages == ring.most:
+        return [f"{ring.key}: {stages} stages, the most that both ends allow"]
+    free = limit - placement.smem_bytes
+    unit = ring.stage_bytes + ring.persistent_bytes
+    return [
+        f"{ring.key}: stepped down to {stages} stages of {ring.least} to {ring.most}: one more takes {unit} bytes, "
+        f"{free} of {limit} are free"
+    ]
+
+
+def _explain_memory(problem: Problem, overlays: packing.Overlays, diagnostics: Diagnostics) -> None:
+    least = {ring.key: ring.least for ring in problem.rings}
+    smem = packing.pack(smem_buffers(problem, least), SMEM_BASE, low_bytes(problem, least), overlays)
+    tmem = packing.pack(tmem_buffers(problem, least), 0, 0, overlays)
+    if smem.end - SMEM_BASE > problem.smem_limit:
+        memory_overflow(problem, least, smem, diagnostics)
+    if tmem.end > problem.target.tmem_columns:
+        tmem_overflow(problem, least, tmem, diagnostics)
