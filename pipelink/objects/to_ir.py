@@ -8,7 +8,6 @@ without the header.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any, Final
 
 from pipelink.ir import builder, to_python
@@ -16,7 +15,6 @@ from pipelink.ir.attributes import attributes_of
 from pipelink.ir.locations import location_of
 from pipelink.ir.views import operations
 from pipelink.objects.model import ContractComponent, Image, Object, Record
-from pipelink.objects.reader import duplicate
 from pipelink.support.diagnostics import Location, Note, error
 from pipelink.support.mlir import ir
 
@@ -58,23 +56,6 @@ def declare(item: Object, outer: ir.Module | ir.Operation) -> list[ir.Operation]
                 made.add(record.op, record.location, **_attributes(record))
         modules.append(made.op)
     return modules
-
-
-def declare_all(items: Iterable[Object], outer: ir.Module | ir.Operation) -> list[ir.Operation]:
-    """:func:`declare` for several objects.  Of two different objects with one component, both are named."""
-    first: dict[str, tuple[Object, ContractComponent]] = {}
-    modules: list[ir.Operation] = []
-    for item in items:
-        for component in item.components:
-            earlier = first.setdefault(component.name, (item, component))
-            if earlier[1].records != component.records or _hashes(earlier[0]) != _hashes(item):
-                raise duplicate(earlier, (item, component))
-        modules += declare(item, outer)
-    return list(dict.fromkeys(modules))
-
-
-def _hashes(item: Object) -> list[str]:
-    return [image.sha256 for image in item.images]
 
 
 def _image(image: Image) -> dict[str, Any]:

@@ -1,0 +1,119 @@
+"""``pl-objdump``: shows what component objects hold: contracts, as PipeLink IR or JSON, and code images.
+
+``--verify`` compares each contract with what every architecture's device code says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pipelink.tools.common import Console, ToolParser, run_tool, write_output
+
+if TYPE_CHECKING:
+    from pipelink.objects import Image, Object
+
+
+def _parser() -> ToolParser:
+    parser = ToolParser("pl-objdump", "Show the contracts and code of component objects and archives.")
+    parser.add_argument("inputs", nargs="+", metavar="OBJECT", help="objects or archives; - is stdin")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of IR")
+    parser.add_argument("--images", action="store_true", help="print the code images only")
+    parser.add_argument("--verify", action="store_true", help="compare contracts with the device code")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where it is printed; stdout if left out")
+    return parser
+
+
+def _body(arguments: argparse.Namespace, console: Console) -> None:
+    from pipelink.objects import parse_objects, read_objects
+
+    items: list[Object] = []
+    for path in arguments.inputs:
+        if path == "-":
+            items += parse_objects(console.stdin, "<stdin>", diagnostics=console.diagnostics)
+        else:
+            items += read_objects(path, diagnostics=console.diagnostics)
+    if arguments.verify:
+        from pipelink.objects import device
+
+        for item in items:
+            device.verify(item)
+    if arguments.json:
+        text = json.dumps([_as_json(item) for item in items], indent=1) + "\n"
+    else:
+        text = "".join(_images(item) for item in items)
+        if not arguments.images:
+            text += _as_ir(items)
+    if arguments.verify and not arguments.json:
+        text += "".join(_verified(item) for item in items)
+    write_output(arguments.output, text)
+
+
+def _images(item: Object) -> str:
+    names = ", ".join(component.name for component in item.components) or "no component"
+    lines = [f"// {item.name}: {names}"]
+    several = any(image.unit for image in item.images)
+    for image in item.images:
+        unit = f"  unit {image.unit}" if several else ""
+        lines.append(
+            f"//   {image.arch:<8} {image.kind:<6} toolkit {image.toolkit or 'unknown':<8} "
+            f"{len(image.data):>8} bytes{' packed' if image.packed else ''}{unit}  sha256 {image.sha256}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _verified(item: Object) -> str:
+    archs = ", ".join(dict.fromkeys(image.arch for image in item.ltoir))
+    count = sum(len(component.records) for component in item.components)
+    return f"// {item.name}: {count} records verified for {archs}\n"
+
+
+def _as_ir(items: Sequence[Object]) -> str:
+    from pipelink import ir
+    from pipelink.ir import builder
+    from pipelink.objects import to_ir
+
+    module = builder.module(ir.new_context())
+    for item in items:
+        to_ir.declare(item, module)
+    ir.verify(module, references=False)
+    return f"{module.operation.get_asm()}\n"
+
+
+def _as_json(item: Object) -> dict[str, Any]:
+    return {
+        "object": item.path,
+        "member": item.member or None,
+        "components": [
+            {"name": component.name, "records": [json.loads(record.text) for record in component.records]}
+            for component in item.components
+        ],
+        "images": [_image_json(image) for image in item.images],
+    }
+
+
+def _image_json(image: Image) -> dict[str, Any]:
+    return {
+        "arch": image.arch,
+        "kind": image.kind,
+        "toolkit": image.toolkit or None,
+        "bytes": len(image.data),
+        "packed": image.packed,
+        "unit": image.unit,
+        "sha256": image.sha256,
+    }
+
+
+def _inputs(arguments: argparse.Namespace) -> list[str]:
+    return list(arguments.inputs)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command; returns its exit status."""
+    return run_tool(_parser(), _body, _inputs, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
