@@ -13,23 +13,15 @@ from llvmlite import ir
 from numba import cuda, types
 from numba.cuda.extending import intrinsic
 
+from pipelink.objects import Contract
+
 WORD = ir.IntType(32)
 
 
-def mangle(path: str, arguments: str) -> str:
-    """The Itanium name of a function such as ``acme::store_port::pl_answer``, given its arguments' codes."""
-    return "_ZN" + "".join(f"{len(part)}{part}" for part in path.split("::")) + "E" + arguments
-
-
-def answer_symbol(component: str, port: str) -> str:
-    """The name under which the linker looks for ``component``'s answer on ``port``."""
-    return mangle(f"{component}::{port}_port::pl_answer", "iPvPc")
-
-
-def parameter(component: str, name: str, element: types.Type) -> Callable[[int, Any], Any]:
+def parameter(contract: Contract, name: str, element: types.Type) -> Callable[[int, Any], Any]:
     """A device function ``(id, frame) -> pointer to element`` for the parameter's place in the frame."""
     signature = types.CPointer(element)(types.int32, types.voidptr)
-    return cuda.declare_device(mangle(f"{component}::{name}_param::pl_address", "iPv"), signature, abi="c")
+    return cuda.declare_device(contract.symbol(name, "pl_address"), signature, abi="c")
 
 
 @intrinsic

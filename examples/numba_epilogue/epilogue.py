@@ -1,22 +1,35 @@
 """An epilogue written as a Python function: out = x * sigmoid(x), compiled by numba-cuda to LTO-IR, without a GPU.
 
-The contract is stated here in Python, too: what the answer's signature is, which parameters it reads, and what the
-launch binds them to.  ``component()`` returns an object that links like any other.
+The contract is stated here in Python, too: what is answered, which parameters are read, and what the launch binds them
+to.  ``component()`` returns an object that links like any other.
 """
 
 import math
 
 import numba.cuda
-from device import answer_symbol, bf16_pair, field, parameter
+from device import bf16_pair, field, parameter
 from numba import cuda, types
 
-NAME = "example::python_silu"
+from pipelink.objects import Contract, Object, from_ltoir
+
+CONTRACT = (
+    Contract("example::python_silu", file="epilogue.py")
+    .answers("store", "void(fragment<f32,32>&, i32, i32)")
+    .param("out", "bf16*")
+    .param("rows", "i32")
+    .param("cols", "i32")
+    .param("out_stride", "i32")
+    .tensor("out", "bf16", ["M", "N"], "write")
+    .bind("rows", "M")
+    .bind("cols", "N")
+    .bind("out_stride", "stride(out, 0)")
+)
 
 FLOATS = types.CPointer(types.float32)
-out = parameter(NAME, "out", types.CPointer(types.uint16))
-rows = parameter(NAME, "rows", types.int32)
-cols = parameter(NAME, "cols", types.int32)
-out_stride = parameter(NAME, "out_stride", types.int32)
+out = parameter(CONTRACT, "out", types.CPointer(types.uint16))
+rows = parameter(CONTRACT, "rows", types.int32)
+cols = parameter(CONTRACT, "cols", types.int32)
+out_stride = parameter(CONTRACT, "out_stride", types.int32)
 
 
 def store(instance, frame, pack):
@@ -44,18 +57,17 @@ def silu(x):
     return x / (types.float32(1) + math.exp(-x))
 
 
-def compile_store(arch: str = "sm_80") -> bytes:
-    """LTO-IR of ``store`` for ``arch``; for the oldest architecture it links into all later ones."""
-    digits = arch.removeprefix("sm_").rstrip("af")
+def component() -> Object:
+    """The component.  Its code is for sm_80, which links into every later architecture."""
     signature = types.void(types.int32, types.voidptr, types.voidptr)
     code, _ = numba.cuda.compile(
         store,
         signature,
         device=True,
         abi="c",
-        abi_info={"abi_name": answer_symbol(NAME, "store")},
-        cc=(int(digits[:-1]), int(digits[-1])),
+        abi_info={"abi_name": CONTRACT.symbol("store", "pl_answer")},
+        cc=(8, 0),
         fastmath=True,
         output="ltoir",
     )
-    return code
+    return from_ltoir({"sm_80": code}, CONTRACT, name="epilogue.py")
