@@ -198,6 +198,8 @@ class _Resolver:
         name = rename.get(tensor.name, tensor.name)
         shape = [rename.get(extent, extent) for extent in tensor.shape]
         data = {"element": tensor.element, "shape": shape, "access": tensor.access}
+        if tensor.align:
+            data["align"] = tensor.align
         known = self.names.tensors.get(name)
         if known is None:
             self.names.tensors[name] = _Declared(data, tensor.location, where)
@@ -205,8 +207,11 @@ class _Resolver:
         kernel_wins = known.where == "the kernel" and len(known.data["shape"]) == len(shape)
         if known.data["element"] != tensor.element or (known.data["shape"] != shape and not kernel_wins):
             self.conflict(f"tensor '{name}'", known, f"{where} declares {_show(data)}", tensor)
-        elif known.data["access"] != tensor.access:
+            return
+        if known.data["access"] != tensor.access:
             known.data["access"] = "readwrite"
+        if tensor.align > known.data.get("align", 0):
+            known.data["align"] = tensor.align
 
     # -- expressions
 

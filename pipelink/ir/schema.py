@@ -234,6 +234,7 @@ OPS: dict[str, Op] = {
             "element": Field("str", "element type"),
             "shape": Field("list", "dimension names or extents, row-major"),
             "access": Field("str", "how it is used", choices=("read", "write", "readwrite")),
+            "align": _optional("int", "bytes that every row starts on and is a multiple of, a power of two"),
         },
     ),
     "bind": Op(

@@ -307,6 +307,11 @@ class Tensor(View):
     def access(self) -> str:
         return self.data["access"]
 
+    @property
+    def align(self) -> int:
+        """Bytes that every row starts on and is a multiple of; 0: no demand beyond the element's."""
+        return self.data.get("align", 0)
+
 
 class Bind(View):
     @property

@@ -150,7 +150,8 @@ _OPS: Final[dict[str, _Keys]] = {
             "element": _is_text,
             "shape": _is_list(_is_expression, 1, 8),
             "access": _is_one_of("read", "write", "readwrite"),
-        }
+        },
+        align=_is_align,
     ),
     "bind": _keys({"param": _is_name, "to": _is_expression}),
     "derive": _keys({"value": _is_expression}),

@@ -38,6 +38,7 @@ class Argument:
     shape: tuple[str, ...] = ()
     access: str = "read"
     type: str = ""
+    align: int = 0  # bytes that every row starts on and is a multiple of
 
     @property
     def written(self) -> bool:
@@ -163,7 +164,8 @@ def _argument(item: Mapping[str, Any]) -> Argument:
     kind = item["kind"]
     if kind == "tensor":
         shape = tuple(str(extent) for extent in item["shape"])
-        return Argument(str(item["name"]), "tensor", str(item["element"]), shape, str(item.get("access", "read")))
+        access, align = str(item.get("access", "read")), int(item.get("align", 0))
+        return Argument(str(item["name"]), "tensor", str(item["element"]), shape, access, align=align)
     if kind == "scalar":
         return Argument(str(item["name"]), "scalar", type=str(item["type"]))
     raise ValueError(f"unknown argument kind {kind!r}")
@@ -288,6 +290,31 @@ def check_tensor(contract: LaunchContract, argument: Argument, view: TensorView)
             f"tensor '{name}': expected an address that is a multiple of its element's"
             f" {ELEMENT_BYTES[view.element]} bytes, given 0x{view.pointer:x}",
         )
+    if argument.align:
+        _check_rows(argument, view)
+
+
+def _check_rows(argument: Argument, view: TensorView) -> None:
+    """Every row starts on a multiple of ``align`` bytes and is a multiple of it long."""
+    name, align, size = argument.name, argument.align, ELEMENT_BYTES.get(view.element, 1)
+    if view.pointer % align:
+        raise error(
+            "argument-alignment",
+            f"tensor '{name}': expected an address that is a multiple of {align} bytes, given 0x{view.pointer:x}",
+        )
+    if view.rank and view.shape[-1] * size % align:
+        raise error(
+            "argument-shape",
+            f"tensor '{name}': expected rows that are a multiple of {align} bytes long,"
+            f" given {view.shape[-1]} elements of {size} bytes",
+        )
+    for extent, stride in zip(view.shape[:-1], view.strides[:-1], strict=True):
+        if extent > 1 and stride * size % align:
+            raise error(
+                "argument-stride",
+                f"tensor '{name}': expected strides that are multiples of {align} bytes,"
+                f" given {stride} elements of {size} bytes",
+            )
 
 
 def _check_pointer_layout(contract: LaunchContract, argument: Argument, view: TensorView) -> None:

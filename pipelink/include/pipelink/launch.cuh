@@ -3,6 +3,7 @@
 // Texts are expressions over the kernel's dimensions: integers, names, + - * / % , ceildiv, min, max, stride(tensor, d),
 // `sms` and `occupancy`.  The kernel's own statements win over a component's.
 #pragma once
+#include <pipelink/attributes.cuh>
 #include <pipelink/types.cuh>
 
 namespace pl {
@@ -39,6 +40,13 @@ PL_FN_ void write_extent(writer& w, int x, int y = 1, int z = 1) {
   w.item(z);
   w.close(']');
 }
+// access, then attributes: pl::align<n>.
+template <class Mode, class... A>
+PL_FN_ void write_tensor(writer& w) {
+  static_assert((true && ... && is_one_of<A, about::align>()), "PL_TENSOR: not an attribute; known: pl::align<n>");
+  w.field("access", Mode::access());
+  write_all<A...>(w);
+}
 }  // namespace detail
 }  // namespace pl
 
@@ -50,10 +58,11 @@ PL_FN_ void write_extent(writer& w, int x, int y = 1, int z = 1) {
   static_assert(true, "")
 
 // PL_TENSOR(a, pl::bf16, "M, K", pl::read);  a row-major tensor argument, its last dimension contiguous.
-#define PL_TENSOR(nm, type, shape, mode)                                                                   \
+// PL_TENSOR(a, pl::bf16, "M, K", pl::read, pl::align<16>);  every row starts on 16 bytes and is a multiple of 16 long.
+#define PL_TENSOR(nm, type, shape, ...)                                                                    \
   static_assert(::pl::detail::is_element<type>::value, "PL_TENSOR: not an element type");                  \
   PL_STATEMENT_(tensor_##nm, nm, "tensor", w.field("element", ::pl::element<type>::name()); w.split("shape", shape); \
-                w.field("access", mode::access()))
+                ::pl::detail::write_tensor<__VA_ARGS__>(w))
 // PL_BIND(map_a, "a");  parameter map_a gets its value from a tensor, a workspace or an expression.
 #define PL_BIND(nm, to)                                                                \
   static_assert(sizeof(nm##_param) > 0, "PL_BIND: not declared with PL_PARAM");        \
