@@ -1,0 +1,143 @@
+"""Writes the pages and tables that come from the code: ``python docs/generate.py`` (``--check`` only compares).
+
+``docs/diagnostics.md`` from the catalog, ``docs/passes.md`` from the pass table and the passes' docstrings, and the
+tables of numbers between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` from ``benchmarks/results``.
+"""
+
+import argparse
+import dataclasses
+import inspect
+import re
+import sys
+from pathlib import Path
+
+from pipelink.passes import PASSES, PIPELINES, PassInfo
+from pipelink.support import catalog
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+NOTICE = "<!-- Written by docs/generate.py; change what it reads, then run `make docs`. -->\n\n"
+
+
+def diagnostics_page() -> str:
+    """Every diagnostic id, under the headings that stand as comments in the catalog."""
+    lines = [
+        NOTICE + "# Diagnostics\n",
+        "Every message carries an id. `--diagnostics=json` prints them for machines: severity, id, message, location, "
+        "notes and hint.\n",
+    ]
+    table: list[str] = []
+
+    def close() -> None:
+        if table:
+            lines.extend(["| id | what is wrong |", "|---|---|", *table, ""])
+            table.clear()
+
+    seen: set[str] = set()
+    for line in inspect.getsource(catalog).splitlines():
+        if heading := re.match(r"    # (\S.*)", line):
+            close()
+            lines.append(f"## {heading[1][0].upper()}{heading[1][1:].rstrip('.')}\n")
+        elif (entry := re.match(r'    "([a-z0-9-]+)":', line)) and entry[1] in catalog.CATALOG:
+            seen.add(entry[1])
+            table.append(f"| `{entry[1]}` | {catalog.CATALOG[entry[1]].replace('|', chr(92) + '|')} |")
+    close()
+    assert seen == catalog.CATALOG.keys(), catalog.CATALOG.keys() - seen
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _pass_section(info: PassInfo) -> list[str]:
+    cls = info.load()
+    source = Path(inspect.getfile(cls)).relative_to(ROOT).as_posix()
+    lines = [f"## {info.name}\n", f"{info.summary[0].upper()}{info.summary[1:]}. [{source}](../{source})\n"]
+    lines += [_docstring(inspect.cleandoc(cls.__doc__ or "")), ""]
+    fields = dataclasses.fields(cls)
+    if fields:
+        lines += ["| option | default | meaning |", "|---|---|---|"]
+        for field in fields:
+            default = "" if field.default in (dataclasses.MISSING, "", None) else f"`{field.default}`"
+            name = field.name.replace("_", "-")
+            lines.append(f"| `{name}` | {default} | {field.metadata.get('help', '')} |")
+        lines.append("")
+    return lines
+
+
+def _docstring(text: str) -> str:
+    """reST as the docstrings use it, as Markdown: double backquotes, and indented blocks that follow ``::``."""
+    out: list[str] = []
+    block: list[str] | None = None  # the lines of the block that is open
+
+    def close() -> None:
+        nonlocal block
+        if block is not None:
+            out.extend(["```text", *inspect.cleandoc("\n" + "\n".join(block)).splitlines(), "```", ""])
+        block = None
+
+    for line in text.splitlines():
+        if block is not None and (not line.strip() or line.startswith("  ")):
+            block.append(line)
+            continue
+        close()
+        if line.rstrip().endswith("::"):
+            out += [line.rstrip()[:-1], ""]
+            block = []
+        else:
+            out.append(line)
+    close()
+    return re.sub(r"``(.+?)``", r"`\1`", "\n".join(out)).rstrip()
+
+
+def passes_page() -> str:
+    """Every pass in the order of the table: summary, contract, options."""
+    lines = [
+        NOTICE + "# Passes\n",
+        "A pipeline is text such as `check,place{objective=min-smem},fuse`.\n",
+        "| name | stands for |",
+        "|---|---|",
+        *(f"| `{name}` | `{','.join(parts)}` |" for name, parts in PIPELINES.items()),
+        "",
+    ]
+    for info in PASSES:
+        lines += _pass_section(info)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def fill_markers(text: str, tables: dict[str, str]) -> str:
+    """``text`` with what stands between each pair of markers replaced by its table."""
+
+    def replace(match: re.Match[str]) -> str:
+        return f"<!-- begin {match[1]} -->\n{tables[match[1]].strip()}\n<!-- end {match[1]} -->"
+
+    return re.sub(r"<!-- begin ([\w-]+) -->\n.*?<!-- end \1 -->", replace, text, flags=re.S)
+
+
+def pages() -> dict[Path, str]:
+    """Every generated file and its content."""
+    found = {ROOT / "docs" / "diagnostics.md": diagnostics_page(), ROOT / "docs" / "passes.md": passes_page()}
+    marked = [ROOT / "README.md", *(p for p in (ROOT / "docs").glob("*.md") if p not in found)]
+    texts = {path: path.read_text() for path in marked}
+    texts = {path: text for path, text in texts.items() if "<!-- begin " in text}
+    if texts:
+        from benchmarks.report import tables
+
+        found.update({path: fill_markers(text, tables()) for path, text in texts.items()})
+    return found
+
+
+def main() -> int:
+    """Write the pages, or with ``--check`` say which are out of date."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a page is out of date")
+    check = parser.parse_args().check
+    stale = {path: text for path, text in pages().items() if not path.exists() or path.read_text() != text}
+    for path, text in stale.items():
+        if check:
+            print(f"{path.relative_to(ROOT)} is out of date: run `make docs`")
+        else:
+            path.write_text(text)
+            print(f"wrote {path.relative_to(ROOT)}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
