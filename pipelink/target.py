@@ -20,7 +20,6 @@ MAX_THREAD_REGISTERS = 255
 NAMED_BARRIERS = 16  # id 0 is __syncthreads and belongs to the entry
 SMEM_BASE = 1024  # bytes at address 0 that the driver reserves in every CTA
 MBARRIER_BYTES = 8
-MBARRIER_MAX_ARRIVALS = (1 << 20) - 1  # PTX ISA, mbarrier contents
 PARAMETER_BYTES = 32764  # kernel parameter space from sm_70, CUDA 12.1
 SETMAXNREG_STEP = 8  # PTX ISA, setmaxnreg: an immediate, 24 to 256, a multiple of 8
 SETMAXNREG_MIN = 24

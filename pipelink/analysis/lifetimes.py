@@ -1,7 +1,8 @@
 """Who uses what, and when: the scope of every resource, from roles, calls and exclusive groups.
 
 A passive component runs on the warps of whoever calls it, so its users are found by following call connections.  A
-resource whose users are one role of an exclusive group lives only while that role runs; resources of two alternatives
+role that is dispatched runs on its dispatcher's warps, one at a time, while the dispatcher's own resources stay in use.
+A resource whose users are one role of an exclusive group lives only while that role runs; resources of two alternatives
 of a group may share memory, barrier ids and columns.  Anything used by several roles lives always: the loader of one
 operation runs ahead while the consumer of another still works.
 """
@@ -32,6 +33,30 @@ class Lifetimes:
             if source.kind == "call":
                 self._callers.setdefault(connect.target.root, []).append((connect.source.root, connect.source.leaf))
         self._users: dict[str, tuple[RoleKey, ...]] = {}
+        self._dispatched: dict[str, tuple[RoleKey, list[RoleKey]]] = {}  # by dispatch port
+        for connect in kernel.connects:
+            ref, other = connect.source, connect.target
+            if self.components[ref.root].ports[ref.leaf].kind != "dispatch":
+                continue
+            port = f"{ref.root}::{ref.leaf}"
+            for user in self.port_users(ref.root, ref.leaf)[:1]:
+                targets = self.port_users(other.root, other.leaf)
+                self._dispatched.setdefault(port, (user, []))[1].extend(targets)
+                self.group_of.update((role, port) for role in targets if role not in self.group_of)
+
+    def warp_sharers(self) -> dict[str, tuple[RoleKey, ...]]:
+        """Sets of roles on the same warps, by the exclusive group or dispatch port that first joins them."""
+        sets: dict[str, list[RoleKey]] = {}
+        joins = [
+            (group, [role for role, g in self.group_of.items() if g == group])
+            for group in dict.fromkeys(self.group_of.values())
+        ]
+        joins += [(port, [user, *roles]) for port, (user, roles) in self._dispatched.items()]
+        for name, roles in joins:
+            met = [known for known, members in sets.items() if any(role in members for role in roles)]
+            merged = [role for known in met for role in sets.pop(known)] + roles
+            sets[met[0] if met else name] = list(dict.fromkeys(merged))
+        return {name: tuple(roles) for name, roles in sets.items()}
 
     def users(self, instance: str, role: str | None = None) -> tuple[RoleKey, ...]:
         """Roles that use a resource of ``instance``: the stated one, its own, or its callers' (for a passive one)."""

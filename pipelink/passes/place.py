@@ -24,10 +24,10 @@ class PlacePass:
     After: every instance and connection has ``placement``, the kernel has ``pipelink.placement`` and
     ``pipelink.launch``; depths are as deep as ranges and memory allow, or as shallow as they may be with
     ``objective=min-smem``.  The same input gives the same placement, byte for byte.
-    Rejects: ``smem-overflow``, ``tmem-overflow``, ``barrier-overflow``, ``warp-overflow``, ``warpgroup-unaligned``,
-    ``register-disagreement``, ``register-pool-overcommitted``, ``ring-depths-disjoint``, ``mbarrier-overflow``,
-    ``arrival-disagreement``, ``ambiguous-role``, ``no-transfer``, ``parameter-overflow``, ``unbound-parameter``,
-    ``unknown-symbol``, ``cyclic-derivation``, ``launch-conflict``, ``missing-grid``, ``unknown-target``.
+    Rejects: ``smem-overflow``, ``tmem-overflow``, ``too-many-barriers``, ``too-many-warps``,
+    ``register-disagreement``, ``register-overcommit``, ``ring-range-disjoint``, ``arrival-disagreement``,
+    ``ambiguous-role``, ``no-transfer``, ``parameter-overflow``, ``unbound-parameter``, ``unknown-symbol``,
+    ``cyclic-derivation``, ``launch-conflict``, ``missing-grid``, ``unknown-target``.
 
     Example: ``"pipelink.connect"() {source = @load::@ab, target = @mma::@ab}`` gains
     ``placement = {transfer = "ring.tma", stages = 4, full = 1024, empty = 1056, …}``.

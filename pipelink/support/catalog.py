@@ -18,16 +18,9 @@ CATALOG: dict[str, str] = {
     "launch-conflict": "two declarations of one name in the launch contract disagree",
     "parameter-overflow": "the parameter block is larger than the parameter space",
     # place: resources
-    "no-transfer": "no transfer suits a port and everything that it is connected to",
     "ambiguous-role": "a port is used by no role, or by several that are not exclusive",
     "arrival-disagreement": "exclusive consumers of one ring release its slots differently",
-    "warpgroup-unaligned": "a role that uses wgmma does not have whole, aligned warpgroups",
-    "warp-overflow": "the roles need more warps than a CTA has",
     "register-disagreement": "roles that share warps have no register count in common",
-    "register-pool-overcommitted": "the warpgroups need more registers than the CTA holds",
-    "barrier-overflow": "more named barriers are needed at once than there are",
-    "mbarrier-overflow": "an mbarrier's arrival count is out of range",
-    "ring-depths-disjoint": "the ends of a ring accept no common depth",
     "smem-overflow": "shared memory does not hold what the components need",
     "tmem-overflow": "tensor memory does not hold what the components need",
     # backend

@@ -93,8 +93,7 @@ class Built:
 def build(program: Program, kernel: Kernel, diagnostics: Diagnostics, avoid: frozenset[tuple[str, str]]) -> Built:
     """The problem of one kernel.  ``avoid`` holds (connect, transfer) pairs that an earlier attempt ruled out.
 
-    Reports ``ambiguous-role``, ``no-transfer``, ``arrival-disagreement`` and ``warpgroup-unaligned``; raises LinkError
-    ``unknown-target``.
+    Reports ``ambiguous-role``, ``no-transfer`` and ``arrival-disagreement``; raises LinkError ``unknown-target``.
     """
     return _Builder(program, kernel, diagnostics, avoid).run()
 
@@ -131,8 +130,7 @@ class _Builder:
             kernel.min_ctas or 1,
             tuple(roles),
             tuple(
-                Group(group.name, tuple(f"{r.root}::{r.leaf}" for r in group.roles), group.location)
-                for group in kernel.exclusives
+                Group(name, roles, self.group_location(name)) for name, roles in self.lifetimes.warp_sharers().items()
             ),
             tuple(self.buffers),
             tuple(self.rings),
@@ -147,25 +145,22 @@ class _Builder:
 
     # -- roles and what instances own
 
+    def group_location(self, name: str) -> Location:
+        """Where a set of roles that share warps is declared: the exclusive group, or the dispatch port."""
+        for group in self.kernel.exclusives:
+            if group.name == name:
+                return group.location
+        instance, _, port = name.partition("::")
+        return self.components[instance].ports[port].location
+
     def roles(self) -> list[Role]:
         found: list[Role] = []
         for name, component in self.components.items():
-            wgmma = {component.role_of(port) for port in component.ports.values() if port.touch == "wgmma"}
-            for role in component.roles.values():
-                align = role.align
-                if role in wgmma and (role.warps % WARPGROUP_WARPS or align % WARPGROUP_WARPS):
-                    self.unaligned(name, role)
-                found.append(Role(f"{name}::{role.name}", role.warps, align, role.registers, role.location))
+            found += [
+                Role(f"{name}::{role.name}", role.warps, role.align, role.registers, role.location)
+                for role in component.roles.values()
+            ]
         return found
-
-    def unaligned(self, name: str, role: RoleView) -> None:
-        has = f"{role.warps} warps" if role.warps % WARPGROUP_WARPS else f"warps aligned to {role.align}"
-        self.diagnostics.error(
-            "warpgroup-unaligned",
-            f"role @{name}::@{role.name} reads with wgmma, which needs whole warpgroups of {WARPGROUP_WARPS} warps, "
-            f"but has {has}",
-            role.location,
-        )
 
     def own_resources(self, name: str) -> None:
         component = self.components[name]

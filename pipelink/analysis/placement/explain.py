@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pipelink.analysis.placement.model import Packing, Problem, Ring
 from pipelink.analysis.placement.warps import Unit, WarpFailure
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics, Location, Note
-from pipelink.target import MBARRIER_MAX_ARRIVALS, NAMED_BARRIERS, WARP_THREADS
+from pipelink.target import NAMED_BARRIERS, SMEM_BASE, WARP_THREADS
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,11 @@ def _names(core: Sequence[Line]) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
+def _collide(core: Sequence[Line]) -> str:
+    named = [line for line in core if line.location != UNKNOWN]
+    return f"{_names(named)} {'collide' if len(named) > 1 else 'does not fit'}"
+
+
 def _live_lines(lines: list[tuple[Line, str | None, str | None]]) -> list[Line]:
     """Of every exclusive group only the largest alternative, as one of its lines each."""
     sums: dict[tuple[str, str], int] = {}
@@ -108,19 +113,18 @@ def memory_overflow(problem: Problem, least: dict[str, int], found: Packing, dia
     )
     live = [*_live_lines(lines), Line("mbarriers and end flags", persistent, "", UNKNOWN)]
     limit = problem.smem_limit
-    base = 1024
-    total = found.end - base
+    total = found.end - SMEM_BASE
     padding = total - sum(line.amount for line in live)
     if padding > 0:
         live.append(Line("alignment", padding, "", UNKNOWN))
     core = core_of(live, limit) or live
     ctas = f" with {problem.min_ctas} CTAs on an SM" if problem.min_ctas > 1 else ""
     message = (
-        f"shared memory of kernel '{problem.name}' overflows: {_names([c for c in core if c.location != UNKNOWN])} "
-        f"collide; it needs {total} bytes, {total - limit} over {limit} of {problem.target.name}{ctas}"
+        f"shared memory of kernel '{problem.name}' overflows: {_collide(core)}; "
+        f"it needs {total} bytes, {total - limit} over {limit} of {problem.target.name}{ctas}"
     )
-    if found.bound - base <= limit:
-        message += f"; a packing into {found.bound - base} bytes is not ruled out, but none was found"
+    if found.bound - SMEM_BASE <= limit:
+        message += f"; a packing into {found.bound - SMEM_BASE} bytes is not ruled out, but none was found"
     _report("smem-overflow", message, live, "bytes", total, limit, diagnostics)
 
 
@@ -146,7 +150,7 @@ def tmem_overflow(problem: Problem, least: dict[str, int], found: Packing, diagn
 
 
 def barrier_overflow(problem: Problem, ids: dict[str, int], needed: int, diagnostics: Diagnostics) -> None:
-    """``barrier-overflow``: more named barriers at once than the hardware has beside the entry's."""
+    """``too-many-barriers``: more named barriers at once than the hardware has beside the entry's."""
     limit = NAMED_BARRIERS - 1
     lines = [
         (Line(b.key, 1, f"id {ids[b.key]}, {b.threads} threads", b.location), b.scope.group, b.scope.alternative)
@@ -157,7 +161,7 @@ def barrier_overflow(problem: Problem, ids: dict[str, int], needed: int, diagnos
     notes = [Note(budget_table(live, "named barriers", needed, limit))]
     notes += [Note(f"{line.what} takes one", line.location) for line in live if line.location != over.location]
     diagnostics.error(
-        "barrier-overflow",
+        "too-many-barriers",
         f"kernel '{problem.name}' needs {needed} named barriers at once, {needed - limit} over {limit} "
         "(id 0 belongs to the entry)",
         over.location,
@@ -165,21 +169,10 @@ def barrier_overflow(problem: Problem, ids: dict[str, int], needed: int, diagnos
     )
 
 
-def mbarrier_failures(problem: Problem, diagnostics: Diagnostics) -> None:
-    """``mbarrier-overflow``: an arrival count that an mbarrier cannot hold."""
-    for group in problem.mbarriers:
-        if not 1 <= group.arrivals <= MBARRIER_MAX_ARRIVALS:
-            diagnostics.error(
-                "mbarrier-overflow",
-                f"mbarrier {group.key} expects {group.arrivals} arrivals a phase, not 1 to {MBARRIER_MAX_ARRIVALS}",
-                group.location,
-            )
-
-
 def ring_range_empty(ring: Ring, diagnostics: Diagnostics) -> None:
-    """``ring-depths-disjoint``: no depth that all ends accept."""
+    """``ring-range-disjoint``: no depth that all ends accept."""
     diagnostics.error(
-        "ring-depths-disjoint",
+        "ring-range-disjoint",
         f"no depth suits {ring.key}: at least {ring.least} stages on one side, at most {ring.most} on another",
         ring.location,
     )

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pipelink.analysis.placement import pack as packing
 from pipelink.analysis.placement.explain import (
     barrier_overflow,
-    mbarrier_failures,
     memory_overflow,
     ring_range_empty,
     tmem_overflow,
@@ -48,8 +47,8 @@ def solve(problem: Problem, options: Options, diagnostics: Diagnostics) -> Place
     """A placement, or None after reporting every resource that does not suffice.  The same problem always gives the
     same placement.
 
-    Reports ``register-disagreement``, ``warp-overflow``, ``register-pool-overcommitted``, ``barrier-overflow``,
-    ``ring-depths-disjoint``, ``mbarrier-overflow``, ``smem-overflow`` and ``tmem-overflow``.
+    Reports ``register-disagreement``, ``too-many-warps``, ``register-overcommit``, ``too-many-barriers``,
+    ``ring-range-disjoint``, ``smem-overflow`` and ``tmem-overflow``.
     """
     before = len(diagnostics.errors)
     try:
@@ -58,7 +57,6 @@ def solve(problem: Problem, options: Options, diagnostics: Diagnostics) -> Place
         warp_failure(problem, failure, diagnostics)
         warps = None
     barriers = _number_barriers(problem, diagnostics)
-    mbarrier_failures(problem, diagnostics)
     for ring in problem.rings:
         if ring.least > ring.most:
             ring_range_empty(ring, diagnostics)

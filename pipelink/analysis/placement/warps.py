@@ -90,8 +90,8 @@ def _range(registers: tuple[int, int] | None) -> str:
 
 
 def plan_warps(problem: Problem, deterministic_time: float) -> WarpPlan:
-    """The warps of every role.  Raises WarpFailure ``register-disagreement``, ``warp-overflow`` or
-    ``register-pool-overcommitted``."""
+    """The warps of every role.  Raises WarpFailure ``register-disagreement``, ``too-many-warps`` or
+    ``register-overcommit``."""
     target, ctas = problem.target, problem.min_ctas
     units = units_of(problem)
     first, warps = _close_together(units)
@@ -162,7 +162,8 @@ def _with_setmaxnreg(problem: Problem, units: list[Unit], deterministic_time: fl
     found = _exact(problem, units, least, MAX_CTA_WARPS // WARPGROUP_WARPS, deterministic_time)
     if found is not None:
         return found
-    raise failure or _too_many_warps(units, least * WARPGROUP_WARPS)
+    closest = min((_warpgroups(units, first) for first in attempts), default=least)
+    raise failure or _too_many_warps(units, closest * WARPGROUP_WARPS)
 
 
 def _orders(units: list[Unit]) -> list[list[Unit]]:
@@ -263,7 +264,7 @@ def _exact(problem: Problem, units: list[Unit], low: int, high: int, determinist
 
 def _too_many_warps(units: list[Unit], warps: int) -> WarpFailure:
     message = f"the roles need {warps} warps, {warps - MAX_CTA_WARPS} over {MAX_CTA_WARPS}"
-    return WarpFailure("warp-overflow", message, tuple(sorted(units, key=lambda u: -u.warps)))
+    return WarpFailure("too-many-warps", message, tuple(sorted(units, key=lambda u: -u.warps)))
 
 
 def _too_few_registers(units: list[Unit], entry: int, warps: int, target: str) -> WarpFailure:
@@ -273,7 +274,7 @@ def _too_few_registers(units: list[Unit], entry: int, warps: int, target: str) -
         f"{worst[0].name} needs {need} registers a thread, {need - entry} over the {entry} that {warps} warps leave, "
         f"and {target} cannot shift registers between so few warpgroups"
     )
-    return WarpFailure("register-pool-overcommitted", message, worst)
+    return WarpFailure("register-overcommit", message, worst)
 
 
 def _overcommitted(
@@ -287,4 +288,4 @@ def _overcommitted(
         f"{total - pool} over the pool of {groups} x {entry} = {pool}"
     )
     inside = dict.fromkeys(u for own in members for u in own)
-    return WarpFailure("register-pool-overcommitted", message, tuple(sorted(inside, key=lambda u: -u.range[0])))
+    return WarpFailure("register-overcommit", message, tuple(sorted(inside, key=lambda u: -u.range[0])))
