@@ -283,7 +283,7 @@ class _Builder:
                 path,
                 "pl_ended",
                 (("stage", "unsigned"),),
-                "bool",
+                "unsigned",
                 instance,
                 Invoke("pl_ring_ended", (Arg("stage"), Const(placed["end"])), "ended", "unsigned"),
                 Return(Result("ended")),

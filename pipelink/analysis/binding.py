@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-Type = Literal["void", "unsigned", "int", "bool", "pointer", "map", "pack"]
+Type = Literal["void", "unsigned", "int", "pointer", "map", "pack"]
 
 #: Itanium codes of the ABI's parameter types (after ``(int id, void* frame``); none occurs twice as a compound type.
 _CODES: Final[dict[Type, str]] = {"unsigned": "j", "int": "i", "map": "PKv", "pack": "Pc"}

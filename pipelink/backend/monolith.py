@@ -31,6 +31,7 @@ from pipelink.analysis.binding import (
     RoleEntry,
     RoleThread,
     Select,
+    Statement,
     Type,
     Value,
 )
@@ -40,7 +41,7 @@ from pipelink.support.diagnostics import Diagnostics, error
 TRANSFERS: Final = Path(__file__).resolve().parent.parent / "transfers"
 
 _TYPES: Final[dict[Type, str]] = {
-    "void": "void", "unsigned": "unsigned", "int": "int", "bool": "bool", "pointer": "const void*",
+    "void": "void", "unsigned": "unsigned", "int": "int", "pointer": "const void*",
     "map": "const void*", "pack": "char*",
 }  # fmt: skip
 _SCALARS: Final = {
@@ -68,7 +69,7 @@ def _value(value: Value) -> str:
             return f"threadIdx.x - {first}u"
 
 
-def _statement(statement: object, returns: Type) -> str:
+def _statement(statement: Statement) -> str:
     match statement:
         case Instruction(text=text):
             return f'asm volatile("{text}" ::: "memory");'
@@ -84,20 +85,14 @@ def _statement(statement: object, returns: Type) -> str:
             return "return;"
         case Return(value=value):
             assert value is not None
-            return _returned(value, returns)
+            return f"return {_value(value)};"
         case Select(on=on, values=values):
-            cases = " ".join(f"case {i}: {_returned(v, returns)}" for i, v in enumerate(values))
+            cases = " ".join(f"case {i}: return {_value(v)};" for i, v in enumerate(values))
             return f"switch ({on}) {{ {cases} }} __builtin_unreachable();"
-        case _:
-            raise AssertionError(statement)
 
 
-def _returned(value: Value, returns: Type) -> str:
-    return f"return {_value(value)} != 0;" if returns == "bool" else f"return {_value(value)};"
-
-
-def _body(body: Body, returns: Type) -> str:
-    return " ".join(_statement(statement, returns) for statement in body)
+def _body(body: Body) -> str:
+    return " ".join(_statement(statement) for statement in body)
 
 
 def _definition(definition: Definition) -> str:
@@ -107,8 +102,8 @@ def _definition(definition: Definition) -> str:
         returns = "void*"
     head = f"__device__ __forceinline__ {returns} {definition.path}::{definition.name}(int id, void* frame{arguments})"
     if len(definition.bodies) == 1:
-        return f"{head} {{ {_body(next(iter(definition.bodies.values())), definition.returns)} }}"
-    cases = "\n".join(f"    case {i}: {{ {_body(b, definition.returns)} }}" for i, b in definition.bodies.items())
+        return f"{head} {{ {_body(next(iter(definition.bodies.values())))} }}"
+    cases = "\n".join(f"    case {i}: {{ {_body(b)} }}" for i, b in definition.bodies.items())
     return f"{head} {{\n  switch (id) {{\n{cases}\n  }}\n  __builtin_unreachable();\n}}"
 
 

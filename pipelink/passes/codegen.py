@@ -34,7 +34,7 @@ from pipelink.support.diagnostics import error
 from pipelink.support.mlir import MLIRError, ir
 
 TYPES: Final[dict[Type, str]] = {
-    "void": "void", "unsigned": "i32", "int": "i32", "bool": "i1", "pointer": "!llvm.ptr", "map": "!llvm.ptr",
+    "void": "void", "unsigned": "i32", "int": "i32",  "pointer": "!llvm.ptr", "map": "!llvm.ptr",
     "pack": "!llvm.ptr",
 }  # fmt: skip
 
@@ -133,7 +133,7 @@ class Writer:
                 thread = self.new("nvvm.read.ptx.sreg.tid.x : i32")
                 return self.new(f"llvm.sub {thread}, {self.constant(first)} : i32"), "i32"
 
-    def body(self, body: Body, returns: Type, blocks: str) -> None:
+    def body(self, body: Body, blocks: str) -> None:
         """The statements of one instance; ``blocks`` prefixes the names of the blocks it needs."""
         results: dict[str, str] = {}
         for statement in body:
@@ -146,22 +146,19 @@ class Writer:
                     self.put("llvm.return")
                 case Return(value=value):
                     assert value is not None
-                    self.give(value, returns, results)
+                    self.give(value, results)
                 case Select(on=on, values=values):
                     names = [f"^{blocks}part{index}" for index in range(len(values))]
                     cases = ", ".join(f"{index}: {name}" for index, name in enumerate(names))
                     self.put(f"llvm.switch %{on} : i32, ^{blocks}none [{cases}]")
                     for name, value in zip(names, values, strict=True):
                         self.lines.append(f"  {name}:")
-                        self.give(value, returns, results)
+                        self.give(value, results)
                     self.lines.append(f"  ^{blocks}none:")
                     self.put("llvm.unreachable")
 
-    def give(self, value: Value, returns: Type, results: dict[str, str]) -> None:
+    def give(self, value: Value, results: dict[str, str]) -> None:
         name, kind = self.value(value, results)
-        if returns == "bool":
-            name = self.new(f'llvm.icmp "ne" {name}, {self.constant(0)} : i32')
-            kind = "i1"
         self.put(f"llvm.return {name} : {kind}")
 
     def invoke(self, call: Invoke, results: dict[str, str]) -> None:
@@ -183,13 +180,13 @@ def write_definition(definition: Definition, layout: FrameLayout) -> tuple[str, 
     """Text of one function, and the declarations it needs.  Several instances: a switch over their ids."""
     writer = Writer(layout)
     if len(definition.bodies) == 1:
-        writer.body(next(iter(definition.bodies.values())), definition.returns, "")
+        writer.body(next(iter(definition.bodies.values())), "")
     else:
         cases = ", ".join(f"{ident}: ^i{ident}" for ident in definition.bodies)
         writer.put(f"llvm.switch %id : i32, ^none [{cases}]")
         for ident, body in definition.bodies.items():
             writer.lines.append(f"  ^i{ident}:")
-            writer.body(body, definition.returns, f"i{ident}")
+            writer.body(body, f"i{ident}")
         writer.lines.append("  ^none:")
         writer.put("llvm.unreachable")
     arguments = "".join(f", %{name}: {TYPES[kind]}" for name, kind in definition.arguments)

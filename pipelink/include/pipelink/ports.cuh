@@ -252,6 +252,7 @@ struct call<R(A...)> {
 }  // namespace pl
 
 #define PL_STREAM_(nm, dir, ...)                                                                           \
+  PL_HERE_                                                                                                 \
   struct nm : ::pl::dir##_port<nm, __VA_ARGS__> {                                                          \
     PL_STATIC_FN_ const char* name() { return #nm; }                                                       \
     PL_STATIC_FN_ void write(::pl::detail::writer& w) {                                                    \
@@ -270,7 +271,7 @@ struct call<R(A...)> {
     static __device__ void pl_tma4(int, void*, unsigned, int, const void*, int, int, int, int);            \
     static __device__ void pl_tma5(int, void*, unsigned, int, const void*, int, int, int, int, int);       \
     static __device__ void pl_end(int, void*);                                                             \
-    static __device__ bool pl_ended(int, void*, unsigned);                                                 \
+    static __device__ unsigned pl_ended(int, void*, unsigned);                                                 \
   };                                                                                                       \
   PL_RECORD_(nm, nm, "port", nm)                                                                           \
   static_assert(true, "")
@@ -282,6 +283,7 @@ struct call<R(A...)> {
 #define PL_LOCAL(nm, ...) PL_STREAM_(nm, local, __VA_ARGS__)
 
 #define PL_TOKEN_(nm, dir, operation, ...)                                          \
+  PL_HERE_                                                                          \
   struct nm : ::pl::token_##dir##_port<nm, ::pl::detail::attributes<__VA_ARGS__>> { \
     PL_STATIC_FN_ const char* name() { return #nm; }                                \
     static __device__ void operation(int, void*);                                   \
@@ -294,6 +296,7 @@ struct call<R(A...)> {
 
 // PL_CALL(work, pl::tile_coord(int));  work(self, i) is answered by the component that the port is connected to.
 #define PL_CALL(nm, ...)                                                                                       \
+  PL_HERE_                                                                                                     \
   struct nm##_port : ::pl::call<__VA_ARGS__> {                                                                 \
     static __device__ void pl_call(int, void*, char*);                                                         \
     PL_STATIC_FN_ void write(::pl::detail::writer& w) {                                                        \
@@ -310,6 +313,7 @@ struct call<R(A...)> {
 
 // PL_ANSWER(next, pl::tile_coord(int));  what another component's PL_CALL can be connected to.
 #define PL_ANSWER(nm, ...)                                                    \
+  PL_HERE_                                                                    \
   struct nm##_port : ::pl::call<__VA_ARGS__> {                                \
     static __device__ ::pl::call<__VA_ARGS__>::implementation body;           \
     static __device__ void pl_answer(int, void*, char*);                      \
@@ -323,6 +327,8 @@ struct call<R(A...)> {
 
 // PL_DEFINE(next)(pl::self self, int i) -> pl::tile_coord { body of the answer }
 #define PL_DEFINE(nm)                                                                 \
+  PL_HERE_                                                                            \
+  static_assert(::pl::detail::is_answer<nm##_port>(0), "PL_DEFINE: not declared with PL_ANSWER"); \
   PL_RECORD_(answer_##nm, nm, "answer", ::pl::detail::nothing)                        \
   __device__ void nm##_port::pl_answer(int id, void* frame, char* pack) { \
     answer<nm##_port>(::pl::self{id, frame}, pack);                       \
