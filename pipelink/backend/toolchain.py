@@ -18,6 +18,13 @@ from typing import Any, Literal
 from pipelink.support.diagnostics import Diagnostic, LinkError, Location, Note, error
 
 _MESSAGE = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (?P<text>.*)$")
+_ASSERTION = re.compile(r'^static assertion failed with "(.*)"$')
+# What EDG says where a PL_ declaration, which begins with a namespace, stands in a class or function.
+_SCOPE_ERRORS = ("expected a declaration", "namespace definition is not allowed")
+_MISPLACED = (
+    "PL_ declarations stand directly in PL_COMPONENT, not in a class, function or template; docs/contracts.md shows "
+    "how to declare variants of one template"
+)
 _CONTEXT = re.compile(r"at line (?P<line>\d+)(?: of (?P<file>\S.*))?$")
 
 
@@ -183,11 +190,13 @@ def _failure(name: str, log: str) -> LinkError:
                 if _MESSAGE.match(context):
                     break
                 at = _CONTEXT.search(context)
-                if at and at["file"] in (None, name):
+                if at and at["file"] == name:
                     notes.append(Note("stated here", where))
                     where = Location(name, int(at["line"]))
                     break
         notes.append(Note(f"the compiler's log:\n{log}"))
-        return LinkError([Diagnostic("error", "compile-error", match["text"], where, tuple(notes))])
+        text = _ASSERTION.sub(r"\1", match["text"])
+        hint = _MISPLACED if text in _SCOPE_ERRORS and "PL_" in "".join(lines[number + 1 : number + 2]) else None
+        return LinkError([Diagnostic("error", "compile-error", text, where, tuple(notes), hint)])
     first = lines[0] if lines else "the compiler gave no log"
     return error("compile-error", first, Location(name), notes=[Note(f"the compiler's log:\n{log}")])

@@ -51,6 +51,7 @@ PL_FN_ void write_tensor(writer& w) {
 }  // namespace pl
 
 #define PL_STATEMENT_(id, nm, op, ...)                                              \
+  PL_HERE_                                                                          \
   struct pl_statement_##id {                                                        \
     PL_STATIC_FN_ void write([[maybe_unused]] ::pl::detail::writer& w) { __VA_ARGS__; } \
   };                                                                                \

@@ -231,11 +231,14 @@ struct pl_component {
       ::pl::detail::render<pl_record_##id>();
 #endif
 
-// id: unique in the component, so that a second declaration of a name is an error; nm: the name in the record.
-// A namespace definition is legal only where a record is: outside classes, functions and templates.
-#define PL_RECORD_(id, nm, op, ...)                                                                                   \
+// Begins every declaration.  A namespace definition is legal only where a record survives: outside classes, functions
+// and templates.
+#define PL_HERE_                                                                                                      \
   namespace pl_declarations_stand_directly_in_PL_COMPONENT {}                                                         \
-  static_assert(pl_component::declared, "this PL_ declaration stands outside PL_COMPONENT(name) { ... }");            \
+  static_assert(pl_component::declared, "this PL_ declaration stands outside PL_COMPONENT(name) { ... }");
+
+// id: unique in the component, so that a second declaration of a name is an error; nm: the name in the record.
+#define PL_RECORD_(id, nm, op, ...)                                                                                   \
   struct pl_record_##id {                                                                                             \
     PL_STATIC_FN_ void write(::pl::detail::writer& w) {                                                               \
       w.open('{');                                                                                                    \

@@ -85,6 +85,14 @@ PL_FN_ bool is_role(...) {
   return false;
 }
 template <class T>
+PL_FN_ bool is_answer(decltype(&T::pl_answer)*) {
+  return true;
+}
+template <class T>
+PL_FN_ bool is_answer(...) {
+  return false;
+}
+template <class T>
 struct parameter {
   PL_STATIC_FN_ void write(writer& w) {
     w.key("type");
@@ -112,6 +120,7 @@ struct parameter<tensor_map<Port, Part>> {
 
 // PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);
 #define PL_ROLE(nm, ...)                                                  \
+  PL_HERE_                                                                \
   struct nm : ::pl::role<nm, __VA_ARGS__> {                               \
     PL_STATIC_FN_ const char* name() { return #nm; }                      \
     static __device__ unsigned pl_first_thread(int, void*);               \
@@ -123,6 +132,7 @@ struct parameter<tensor_map<Port, Part>> {
 
 // PL_ENTRY(load) { body of the role; `self` is in scope }
 #define PL_ENTRY(nm)                                                                                       \
+  PL_HERE_                                                                                                 \
   static_assert(::pl::detail::is_role<nm>(0), "PL_ENTRY: not declared with PL_ROLE");                      \
   PL_RECORD_(entry_##nm, nm, "entry", ::pl::detail::nothing)                                               \
   __device__ void nm::pl_enter(int id, void* frame) { body(::pl::self{id, frame}); }                       \
@@ -130,6 +140,7 @@ struct parameter<tensor_map<Port, Part>> {
 
 // PL_SMEM(scratch, float[1024], pl::align<128>);  scratch(self) is a pointer, scratch_smem::address(self) its address.
 #define PL_SMEM(nm, ...)                                                                                      \
+  PL_HERE_                                                                                                    \
   struct nm##_smem : ::pl::memory<__VA_ARGS__> {                                                              \
     static __device__ unsigned pl_address(int, void*);                                                        \
     static __device__ __forceinline__ unsigned address(::pl::self self) { return pl_address(self.id, self.frame); } \
@@ -143,6 +154,7 @@ struct parameter<tensor_map<Port, Part>> {
 // PL_STATE(rows, my_struct);  rows(self) is a reference: per-thread state of a component that outlives its calls, in
 // the linker's frame and so in registers.
 #define PL_STATE(nm, ...)                                                                              \
+  PL_HERE_                                                                                             \
   struct nm##_state : ::pl::memory<__VA_ARGS__> {                                                      \
     using value = __VA_ARGS__;                                                                         \
     static __device__ void* pl_address(int, void*);                                                    \
@@ -155,6 +167,7 @@ struct parameter<tensor_map<Port, Part>> {
 
 // PL_BARRIER(done, pl::threads<128>);  done::sync(self), done::arrive(self): a named barrier; the linker picks its id.
 #define PL_BARRIER(nm, ...)                                  \
+  PL_HERE_                                                   \
   struct nm : ::pl::barrier<nm, __VA_ARGS__> {               \
     static __device__ unsigned pl_id(int, void*);            \
     static __device__ unsigned pl_threads(int, void*);       \
@@ -164,6 +177,7 @@ struct parameter<tensor_map<Port, Part>> {
 
 // PL_PARAM(k_tiles, int);  k_tiles(self): a launch parameter, or a constant bound at link time.
 #define PL_PARAM(nm, ...)                                                                                     \
+  PL_HERE_                                                                                                    \
   struct nm##_param : ::pl::detail::parameter<__VA_ARGS__> {                                                  \
     using type = __VA_ARGS__;                                                                                 \
     static __device__ const void* pl_address(int, void*);                                                     \
