@@ -33,9 +33,6 @@ using uint64_t = unsigned long long;
 #ifndef GELU  // 1: apply gelu (tanh form) before the store
 #define GELU 0
 #endif
-#ifndef CLUSTER  // 2: two CTAs share the B tile by multicast (experiment)
-#define CLUSTER 1
-#endif
 #ifndef STORE_HINT
 #define STORE_HINT ""
 #endif
@@ -103,11 +100,6 @@ __device__ __forceinline__ void wait(uint32_t barrier, uint32_t parity) {
 __device__ __forceinline__ void arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-__device__ __forceinline__ void arrive_at(uint32_t barrier, uint32_t rank) {
-  asm volatile(
-      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier), "r"(rank) : "memory");
-}
 __device__ __forceinline__ void expect(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
@@ -123,13 +115,6 @@ __device__ __forceinline__ void load(uint32_t to, const Map& map, uint32_t barri
       ::"r"(to), "l"(&map), "r"(barrier), "r"(x), "r"(y) : "memory");
 #endif
 }
-__device__ __forceinline__ void load_multicast(uint32_t to, const Map& map, uint32_t barrier, int x, int y) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
-      " [%0], [%1, {%3, %4}], [%2], %5;"
-      ::"r"(to), "l"(&map), "r"(barrier), "r"(x), "r"(y), "h"((unsigned short)3) : "memory");
-}
-
 struct Tile {
   int m, n;
   bool valid;
@@ -213,24 +198,18 @@ __device__ __forceinline__ void store(const float (&acc)[32], int row, int col, 
 }
 
 extern "C" __global__ void __launch_bounds__(384, 1)
-#if CLUSTER == 2
-    __cluster_dims__(2, 1, 1)
-#endif
     gemm(const __grid_constant__ Map map_a, const __grid_constant__ Map map_b, const __grid_constant__ Map map_c,
          unsigned short* c, int m, int n, int k) {
   const int tiles_m = (m + TILE_M - 1) / TILE_M, tiles_n = (n + TILE_N - 1) / TILE_N, tiles_k = (k + K_TILE - 1) / K_TILE;
-  uint32_t rank = 0;
-  if (CLUSTER == 2) asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; ++s) {
       init(FULL + 8 * s, 1);
-      init(EMPTY + 8 * s, 2 * CLUSTER);
+      init(EMPTY + 8 * s, 2);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
   __syncthreads();
-  if (CLUSTER == 2) asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
   uint32_t stage = 0, parity = 0;
   if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
@@ -242,11 +221,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
           wait(EMPTY + 8 * stage, parity ^ 1);
           expect(FULL + 8 * stage, A_BYTES + B_BYTES);
           load(A + stage * A_BYTES, map_a, FULL + 8 * stage, kt * K_TILE, t.m * TILE_M);
-          if (CLUSTER == 2)
-            load_multicast(B + stage * B_BYTES + rank * (B_BYTES / 2), map_b, FULL + 8 * stage, kt * K_TILE,
-                           t.n * TILE_N + rank * (TILE_N / 2));
-          else
-            load(B + stage * B_BYTES, map_b, FULL + 8 * stage, kt * K_TILE, t.n * TILE_N);
+          load(B + stage * B_BYTES, map_b, FULL + 8 * stage, kt * K_TILE, t.n * TILE_N);
           if (++stage == STAGES) stage = 0, parity ^= 1;
         }
       }
@@ -272,18 +247,12 @@ extern "C" __global__ void __launch_bounds__(384, 1)
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
         if (ordered && warpgroup == 0 && kt == min(LEAD, tiles_k) - 1) asm volatile("barrier.arrive.aligned 1, 256;" ::: "memory");
         asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-        if (kt > 0 && elected) {
-          arrive(EMPTY + 8 * previous);
-          if (CLUSTER == 2) arrive_at(EMPTY + 8 * previous, rank ^ 1);
-        }
+        if (kt > 0 && elected) arrive(EMPTY + 8 * previous);
         previous = stage;
         if (++stage == STAGES) stage = 0, parity ^= 1;
       }
       asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-      if (elected) {
-        arrive(EMPTY + 8 * previous);
-        if (CLUSTER == 2) arrive_at(EMPTY + 8 * previous, rank ^ 1);
-      }
+      if (elected) arrive(EMPTY + 8 * previous);
       const int row = t.m * TILE_M + warpgroup * (TILE_M / 2) + (threadIdx.x & 127) / 32 * 16;
 #pragma unroll
       for (int s = 0; s < SUBTILES; ++s)
@@ -298,9 +267,5 @@ extern "C" __global__ void __launch_bounds__(384, 1)
 #if EPILOGUE == 2
     if ((threadIdx.x & 31) == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 #endif
-  }
-  if (CLUSTER == 2) {
-    __syncthreads();
-    asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
   }
 }

@@ -45,9 +45,6 @@ VARIANTS: dict[str, dict] = {
     "load.first": {"LOAD_HINT": "0x12F0000000000000ull"},
     "stages3": {"STAGES": 3},
     "onewave": {"grid": "tiles"},
-    "cluster": {"CLUSTER": 2},
-    "cluster.lead2": {"CLUSTER": 2, "LEAD": 2},
-    "cluster.e2": {"CLUSTER": 2, "EPILOGUE": 2},
     "256x128": {"TILE_M": 256, "TILE_N": 128, "GROUP": 8},
     "256x128.lead2": {"TILE_M": 256, "TILE_N": 128, "GROUP": 8, "LEAD": 2},
     "128x128": {"TILE_N": 128, "STAGES": 6},
@@ -95,7 +92,7 @@ def time(folder: Path, out: Path, chosen: list[str], rounds: int = 12) -> None:
         (m, k), n = a.shape, b.shape[0]
         maps = [
             timing.tensor_map(a, tile_m, 64, v.get("promotion", 256)),
-            timing.tensor_map(b, tile_n // v.get("CLUSTER", 1), 64, v.get("promotion", 256)),
+            timing.tensor_map(b, tile_n, 64, v.get("promotion", 256)),
             timing.tensor_map(c, 16, 64),
         ]
         arguments = timing.Arguments(
@@ -114,8 +111,6 @@ def time(folder: Path, out: Path, chosen: list[str], rounds: int = 12) -> None:
         reference = a.float() @ b.float().T
         kernels = {}
         for name in chosen:
-            if m % 256 and "CLUSTER" in VARIANTS[name]:
-                continue
             launch = launch_of(name, a, b, c)
             c.fill_(float("nan"))
             launch()

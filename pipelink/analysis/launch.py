@@ -197,7 +197,7 @@ class _Resolver:
     def add_tensor(self, tensor: Tensor, where: str, rename: Mapping[str, str]) -> None:
         name = rename.get(tensor.name, tensor.name)
         shape = [rename.get(extent, extent) for extent in tensor.shape]
-        data = {"element": tensor.element, "shape": shape, "access": tensor.access}
+        data: dict[str, Any] = {"element": tensor.element, "shape": shape, "access": tensor.access}
         if tensor.align:
             data["align"] = tensor.align
         known = self.names.tensors.get(name)

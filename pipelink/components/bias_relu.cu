@@ -4,7 +4,7 @@
 PL_COMPONENT(plc::bias_relu) {
 PLC_OUTPUT();
 PL_PARAM(bias, const pl::bf16*);
-PL_TENSOR(bias, pl::bf16, "N", pl::read);
+PL_TENSOR(bias, pl::bf16, "N", pl::read, pl::align<4>);
 
 PL_DEFINE(store)(pl::self self, plc::chunk& values, int row, int col) -> void {
   plc::add_row(bias(self), cols(self), values, col);

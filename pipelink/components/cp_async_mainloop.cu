@@ -1,17 +1,16 @@
-// Loads tiles of A and B with cp.async and multiplies them with mma.sync in the same eight warps: C[M,N] =
+// Loads tiles of A and B with cp.async and multiplies them with mma.sync in the same four warps: C[M,N] =
 // A[M,K] * B[N,K]^T.  Compiled for sm_80; runs on every later architecture.
 //
-// The tile is 128 x 128, four warps high and two wide, each 32 x 64.  The ring is one flat sequence of K tiles: copies
-// run three slots ahead, across the ends of output tiles, so that the ring never drains before the last one.
-// Tails: what lies outside a tensor is filled with zeros.  A or B whose rows are not 16-byte aligned is copied element
-// by element through registers instead.
+// The tile is 128 x 128, each warp's part 64 x 64.  The ring is one flat sequence of K tiles: copies run three slots
+// ahead, across the ends of output tiles, so that the ring never drains before the last one.
+// Tails: what lies outside a tensor is filled with zeros.
 #include "fragment.cuh"
 #include "sm80_mma.cuh"
 
 PL_COMPONENT(plc::cp_async_mainloop) {
 constexpr int tile_m = 128, tile_n = 128, tile_k = 32, depth = 4;
 
-PL_ROLE(mma, pl::warps<8>);
+PL_ROLE(mma, pl::warps<4>);
 PL_LOCAL(ab, pl::stream<pl::swizzle64<pl::tile<pl::bf16, tile_m, tile_k>>, pl::swizzle64<pl::tile<pl::bf16, tile_n, tile_k>>>,
          pl::ring<depth, depth>, pl::by_cp_async);
 PL_CALL(work, pl::tile_coord(int));
@@ -24,8 +23,8 @@ PL_PARAM(k, int);
 PL_PARAM(k_tiles, int);
 PL_PARAM(a_stride, int);
 PL_PARAM(b_stride, int);
-PL_TENSOR(a, pl::bf16, "M, K", pl::read);
-PL_TENSOR(b, pl::bf16, "N, K", pl::read);
+PL_TENSOR(a, pl::bf16, "M, K", pl::read, pl::align<16>);
+PL_TENSOR(b, pl::bf16, "N, K", pl::read, pl::align<16>);
 PL_BIND(m, "M");
 PL_BIND(n, "N");
 PL_BIND(k, "K");
@@ -38,53 +37,48 @@ PL_DERIVE(k_tiles, "ceildiv(K, 32)");
 // Byte offset of 16-byte word `word` of a row of 64 bytes under the 64-byte swizzle.
 static __device__ __forceinline__ unsigned swizzled(int row, int word) { return row * 64 + ((word ^ (row >> 1 & 3)) << 4); }
 
-// Copies one 128 x 32 tile whose first element is (row, col); each thread takes two 16-byte words.
+// Copies one 128 x 32 tile whose first element is (row, col); each thread takes four 16-byte words, 32 rows apart.
 template <int Part>
 static __device__ __forceinline__ void copy_tile(pl::self self, pl::slot slot, const plc::matrix& from, int row, int col,
                                                  int thread) {
-  const int word = thread % 4, x = col + word * 8;
+  const int word = thread % 4, x = col + word * 8, y = row + thread / 4;
+  const char* source = from.at(y, x);
 #pragma unroll
-  for (int j = 0; j < 2; ++j) {
-    const int r = thread / 4 + j * 64, y = row + r;
-    const unsigned to = swizzled(r, word);
-    const bool inside = y < from.rows && x < from.cols;
-    if (from.in_words_of_16_bytes()) {
-      ab::copy_async<Part>(self, slot, to, inside ? from.at(y, x) : from.data, inside);
-    } else {
-      unsigned words[4] = {};
-#pragma unroll
-      for (int e = 0; e < 8; ++e)
-        if (inside && x + e < from.cols) words[e / 2] |= static_cast<unsigned>(*from.at(y, x + e)) << (e % 2 * 16);
-      asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(ab::address<Part>(self, slot) + to), "r"(words[0]),
-                   "r"(words[1]), "r"(words[2]), "r"(words[3])
-                   : "memory");
-    }
+  for (int j = 0; j < 4; ++j) {
+    const bool inside = y + 32 * j < from.rows && x < from.cols;
+    const char* word_at = source + static_cast<long long>(from.stride) * (64 * j);
+    ab::copy_async<Part>(self, slot, swizzled(thread / 4, word) + 32 * 64 * j, inside ? word_at : source, inside);
   }
 }
 
-// One K tile: acc[i][g] is the 16 x 8 part i rows and g columns into the warp's 32 x 64.
-static __device__ __forceinline__ void multiply(float (&acc)[2][8][4], unsigned a, unsigned b, int row, int col, int lane) {
+// One K tile: acc[i][g] is the 16 x 8 part i * 16 rows and g * 8 columns into the warp's 64 x 64.  The fragments of
+// both halves of the tile are loaded before the first multiplication.
+static __device__ __forceinline__ void multiply(float (&acc)[4][8][4], unsigned a, unsigned b, int row, int col, int lane) {
+  unsigned left[2][4][4], right[2][4][4];
 #pragma unroll
-  for (int step = 0; step < tile_k / 16; ++step) {
-    unsigned left[2][4], right[4][4];
+  for (int step = 0; step < 2; ++step) {
 #pragma unroll
-    for (int i = 0; i < 2; ++i)  // rows 0-7 and 8-15 of K columns 0-7, then of K columns 8-15
-      plc::load_matrices(left[i], a + swizzled(row + i * 16 + lane % 16, step * 2 + lane / 16));
+    for (int i = 0; i < 4; ++i)  // rows 0-7 and 8-15 of K columns 0-7, then of K columns 8-15
+      plc::load_matrices(left[step][i], a + swizzled(row + lane % 16, step * 2 + lane / 16) + i * 16 * 64);
 #pragma unroll
     for (int g = 0; g < 4; ++g)  // K columns 0-7 and 8-15 of eight columns of C, then of the next eight
-      plc::load_matrices(right[g], b + swizzled(col + g * 16 + lane / 16 * 8 + lane % 8, step * 2 + lane / 8 % 2));
-#pragma unroll
-    for (int i = 0; i < 2; ++i)
-#pragma unroll
-      for (int g = 0; g < 8; ++g) plc::mma(acc[i][g], left[i], right[g / 2][g % 2 * 2], right[g / 2][g % 2 * 2 + 1]);
+      plc::load_matrices(right[step][g],
+                         b + swizzled(col + lane / 16 * 8 + lane % 8, step * 2 + lane / 8 % 2) + g * 16 * 64);
   }
+#pragma unroll
+  for (int step = 0; step < 2; ++step)
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+#pragma unroll
+      for (int g = 0; g < 8; ++g)
+        plc::mma(acc[i][g], left[step][i], right[step][g / 2][g % 2 * 2], right[step][g / 2][g % 2 * 2 + 1]);
 }
 
 PL_ENTRY(mma) {
   const int thread = mma::thread(self), lane = thread % 32, steps = k_tiles(self);
-  const int row = thread / 32 % 4 * 32, col = thread / 128 * 64;  // the warp's place in the tile
-  const plc::matrix left = plc::matrix_of(a(self), m(self), k(self), a_stride(self));
-  const plc::matrix right = plc::matrix_of(b(self), n(self), k(self), b_stride(self));
+  const int row = thread / 32 % 2 * 64, col = thread / 64 * 64;  // the warp's place in the tile
+  const plc::matrix left = {a(self), m(self), k(self), a_stride(self)};
+  const plc::matrix right = {b(self), n(self), k(self), b_stride(self)};
 
   int next_tile = 0, next_step = 0;
   pl::tile_coord next = work(self, 0);
@@ -104,7 +98,7 @@ PL_ENTRY(mma) {
   for (int s = 0; s < depth - 1; ++s) fill();
 
   for (int i = 0; auto w = work(self, i); ++i) {
-    float acc[2][8][4] = {};
+    float acc[4][8][4] = {};
     for (int step = 0; step < steps; ++step) {
       const pl::slot slot = ab::wait(self);
       fill();
@@ -112,11 +106,11 @@ PL_ENTRY(mma) {
       ab::release(self, slot);
     }
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
+    for (int part = 0; part < 4; ++part) {
       plc::chunk values;
 #pragma unroll
-      for (int j = 0; j < 32; ++j) values[j] = acc[half][j / 4][j % 4];
-      store(self, values, w.m * tile_m + row + half * 16, w.n * tile_n + col);
+      for (int j = 0; j < 32; ++j) values[j] = acc[part][j / 4][j % 4];
+      store(self, values, w.m * tile_m + row + part * 16, w.n * tile_n + col);
     }
   }
 }

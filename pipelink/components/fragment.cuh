@@ -2,9 +2,10 @@
 //
 // Value 4g + 2h + e of a lane is row lane / 4 + 8h, column 8g + 2 * (lane % 4) + e: the accumulators of eight
 // mma.sync m16n8 or of 64 columns of one wgmma, so that one epilogue serves every mainloop and tile shape.
-// Fast path: a row's words are transposed within each quad of lanes, after which every lane holds 8 neighbouring columns
-// and moves them as 16 bytes.  It needs N and the row stride to be multiples of 8 and the base on 16 bytes; other outputs
-// take the element-wise path.  Rows and columns outside M x N are neither read nor written.
+// A row's bf16 words are transposed within each quad of lanes, after which every lane holds 8 neighbouring columns and
+// moves them as 16 bytes: matrices need rows aligned to 16 bytes (PL_TENSOR's pl::align<16>).  The code of a chunk has no
+// branch, so that the instruction scheduler can overlap the chunks of a tile.
+// Rows and columns outside the matrix are neither read nor written.
 #pragma once
 #include <pipelink/component.cuh>
 
@@ -14,18 +15,12 @@ using chunk = pl::fragment<float, 32>;
 
 // A row-major bf16 matrix in global memory; stride in elements.
 struct matrix {
-  unsigned short* data;
+  const pl::bf16* data;
   int rows, cols, stride;
-  __device__ __forceinline__ bool in_words_of_16_bytes() const {
-    return ((cols | stride) & 7) == 0 && (reinterpret_cast<unsigned long long>(data) & 15) == 0;
-  }
-  __device__ __forceinline__ unsigned short* at(int row, int col) const {
-    return data + static_cast<long long>(row) * stride + col;
+  __device__ __forceinline__ const char* at(int row, int col) const {
+    return reinterpret_cast<const char*>(data) + 2 * (static_cast<long long>(row) * stride + col);
   }
 };
-__device__ __forceinline__ matrix matrix_of(const pl::bf16* data, int rows, int cols, int stride) {
-  return {reinterpret_cast<unsigned short*>(const_cast<pl::bf16*>(data)), rows, cols, stride};
-}
 
 // Two bf16 in a word, the first in the low half.  Rounds to nearest even.
 __device__ __forceinline__ unsigned pack(float low, float high) {
@@ -47,88 +42,64 @@ __device__ __forceinline__ void transpose_quad(unsigned (&w)[4]) {
 
 // Rounds the chunk at (row, col) to bf16 and stores the part of it that lies in the matrix.  Called by whole warps.
 __device__ __forceinline__ void store_chunk(const matrix& out, const chunk& values, int row, int col) {
-  const int lane = threadIdx.x & 31, r = row + lane / 4;
-  if (out.in_words_of_16_bytes()) {
-    const int q = col + lane % 4 * 8;
+  const int lane = threadIdx.x & 31, r = row + lane / 4, q = col + lane % 4 * 8;
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      unsigned short* to = out.at(r + 8 * h, q);
+  for (int h = 0; h < 2; ++h) {
+    const char* to = out.at(r + 8 * h, q);
 #pragma unroll
-      for (int g = 0; g < 8; g += 4) {
-        unsigned w[4];
+    for (int g = 0; g < 8; g += 4) {
+      unsigned w[4];
 #pragma unroll
-        for (int j = 0; j < 4; ++j) w[j] = pack(values[4 * (g + j) + 2 * h], values[4 * (g + j) + 2 * h + 1]);
-        transpose_quad(w);
-        if (r + 8 * h < out.rows && q + 8 * g < out.cols)
-          asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to + 8 * g), "r"(w[0]), "r"(w[1]), "r"(w[2]),
-                       "r"(w[3])
-                       : "memory");
-      }
-    }
-  } else {
-#pragma unroll
-    for (int j = 0; j < 32; j += 2) {
-      const int y = r + j % 4 / 2 * 8, x = col + j / 4 * 8 + lane % 4 * 2;
-      const unsigned word = pack(values[j], values[j + 1]);
-      if (y < out.rows && x < out.cols) *out.at(y, x) = static_cast<unsigned short>(word);
-      if (y < out.rows && x + 1 < out.cols) *out.at(y, x + 1) = static_cast<unsigned short>(word >> 16);
+      for (int j = 0; j < 4; ++j) w[j] = pack(values[4 * (g + j) + 2 * h], values[4 * (g + j) + 2 * h + 1]);
+      transpose_quad(w);
+      if (r + 8 * h < out.rows && q + 8 * g < out.cols)
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to + 16 * g), "r"(w[0]), "r"(w[1]), "r"(w[2]),
+                     "r"(w[3])
+                     : "memory");
     }
   }
 }
 
 // Adds the part of the chunk at (row, col) that lies in the matrix.  Called by whole warps.
 __device__ __forceinline__ void add_chunk(const matrix& in, chunk& values, int row, int col) {
-  const int lane = threadIdx.x & 31, r = row + lane / 4;
-  if (in.in_words_of_16_bytes()) {
-    const int q = col + lane % 4 * 8;
+  const int lane = threadIdx.x & 31, r = row + lane / 4, q = col + lane % 4 * 8;
+  unsigned w[4][4];  // all loads first: their latencies overlap
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      const unsigned short* from = in.at(r + 8 * h, q);
+  for (int part = 0; part < 4; ++part) {
+    const int h = part / 2, g = part % 2 * 4;
+    const bool inside = r + 8 * h < in.rows && q + 8 * g < in.cols;
+    asm volatile(
+        "{\n.reg .pred inside;\nsetp.ne.b32 inside, %5, 0;\nmov.b32 %0, 0;\nmov.b32 %1, 0;\nmov.b32 %2, 0;\n"
+        "mov.b32 %3, 0;\n@inside ld.global.v4.b32 {%0, %1, %2, %3}, [%4];\n}"
+        : "=&r"(w[part][0]), "=&r"(w[part][1]), "=&r"(w[part][2]), "=&r"(w[part][3])
+        : "l"(in.at(r + 8 * h, q + 8 * g)), "r"(static_cast<int>(inside))
+        : "memory");
+  }
 #pragma unroll
-      for (int g = 0; g < 8; g += 4) {
-        unsigned w[4] = {};
-        if (r + 8 * h < in.rows && q + 8 * g < in.cols)
-          asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
-                       : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
-                       : "l"(from + 8 * g)
-                       : "memory");
-        transpose_quad(w);
+  for (int part = 0; part < 4; ++part) {
+    const int h = part / 2, g = part % 2 * 4;
+    transpose_quad(w[part]);
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          values[4 * (g + j) + 2 * h] += low_half(w[j]);
-          values[4 * (g + j) + 2 * h + 1] += high_half(w[j]);
-        }
-      }
-    }
-  } else {
-#pragma unroll
-    for (int j = 0; j < 32; ++j) {
-      const int y = r + j % 4 / 2 * 8, x = col + j / 4 * 8 + lane % 4 * 2 + j % 2;
-      if (y < in.rows && x < in.cols) values[j] += low_half(*in.at(y, x));
+    for (int j = 0; j < 4; ++j) {
+      values[4 * (g + j) + 2 * h] += low_half(w[part][j]);
+      values[4 * (g + j) + 2 * h + 1] += high_half(w[part][j]);
     }
   }
 }
 
-// Adds a row of bf16, one value a column.
+// Adds a row of bf16, one value a column; nothing writes it while the kernel runs.  Its base is aligned to 4 bytes.
 __device__ __forceinline__ void add_row(const pl::bf16* bias, int cols, chunk& values, int col) {
-  const unsigned short* data = reinterpret_cast<const unsigned short*>(bias);
   const int q = col + threadIdx.x % 4 * 2;
-  const bool in_words = (cols & 1) == 0 && (reinterpret_cast<unsigned long long>(data) & 3) == 0;
 #pragma unroll
   for (int g = 0; g < 8; ++g) {
-    const int x = q + 8 * g;
-    float low = 0, high = 0;
-    if (in_words) {
-      const unsigned word = x < cols ? *reinterpret_cast<const unsigned*>(data + x) : 0;
-      low = low_half(word), high = high_half(word);
-    } else {
-      if (x < cols) low = low_half(data[x]);
-      if (x + 1 < cols) high = low_half(data[x + 1]);
-    }
+    unsigned word;
+    asm("{\n.reg .pred inside;\nsetp.lt.s32 inside, %2, %3;\nmov.b32 %0, 0;\n@inside ld.global.nc.b32 %0, [%1];\n}"
+        : "=&r"(word)
+        : "l"(reinterpret_cast<const char*>(bias) + 2 * (q + 8 * g)), "r"(q + 8 * g), "r"(cols));
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      values[4 * g + 2 * h] += low;
-      values[4 * g + 2 * h + 1] += high;
+      values[4 * g + 2 * h] += low_half(word);
+      values[4 * g + 2 * h + 1] += high_half(word);
     }
   }
 }

@@ -5,11 +5,11 @@ PL_COMPONENT(plc::residual_add) {
 PLC_OUTPUT();
 PL_PARAM(residual, const pl::bf16*);
 PL_PARAM(residual_stride, int);
-PL_TENSOR(residual, pl::bf16, "M, N", pl::read);
+PL_TENSOR(residual, pl::bf16, "M, N", pl::read, pl::align<16>);
 PL_BIND(residual_stride, "stride(residual, 0)");
 
 PL_DEFINE(store)(pl::self self, plc::chunk& values, int row, int col) -> void {
-  plc::add_chunk(plc::matrix_of(residual(self), rows(self), cols(self), residual_stride(self)), values, row, col);
+  plc::add_chunk({residual(self), rows(self), cols(self), residual_stride(self)}, values, row, col);
   plc::store_chunk(output(self), values, row, col);
 }
 }
