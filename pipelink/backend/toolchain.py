@@ -176,27 +176,30 @@ def _log(nvrtc: Any, program: Any) -> str:
 
 
 def _failure(name: str, log: str) -> LinkError:
-    """The first error of the log, at the author's own line: an error inside a header that was instantiated from the
-    source is reported there, with the header's line as a note.  The whole log is the last note."""
+    """The first error of the log, at the author's own line: an error inside a header, or in the function that a PL_
+    macro declares, is reported where the source uses it, with the first line as a note.  The log is the last note."""
     lines = log.splitlines()
     for number, line in enumerate(lines):
         match = _MESSAGE.match(line)
         if not match:
             continue
         where = Location(match["file"], int(match["line"]))
+        declared = "PL_" in "".join(lines[number + 1 : number + 2])  # the source line that the compiler shows
         notes: list[Note] = []
-        if match["file"] != name:
+        if match["file"] != name or declared:
+            # in the author's own file a context may leave the file's name out
+            own = (name,) if match["file"] != name else (name, None)
             for context in lines[number + 1 :]:
                 if _MESSAGE.match(context):
                     break
                 at = _CONTEXT.search(context)
-                if at and at["file"] == name:
-                    notes.append(Note("stated here", where))
+                if at and at["file"] in own:
+                    notes.append(Note("declared here" if declared else "stated here", where))
                     where = Location(name, int(at["line"]))
                     break
         notes.append(Note(f"the compiler's log:\n{log}"))
         text = _ASSERTION.sub(r"\1", match["text"])
-        hint = _MISPLACED if text in _SCOPE_ERRORS and "PL_" in "".join(lines[number + 1 : number + 2]) else None
+        hint = _MISPLACED if declared and text in _SCOPE_ERRORS else None
         return LinkError([Diagnostic("error", "compile-error", text, where, tuple(notes), hint)])
     first = lines[0] if lines else "the compiler gave no log"
     return error("compile-error", first, Location(name), notes=[Note(f"the compiler's log:\n{log}")])

@@ -1,0 +1,158 @@
+"""What the compiler says about mistakes in a contract: the first error is at the author's line and names the mistake."""
+
+import pytest
+
+from pipelink.backend import toolchain
+from pipelink.support.diagnostics import LinkError
+
+TILE = "pl::stream<pl::swizzle128<pl::tile<pl::bf16, 128, 64>>>"
+OUT = f"PL_OUT(a, {TILE}, pl::ring<2, 8>, pl::by_tma);\n"
+# name: (body of component x, line of the error within it, text that the message contains)
+CASES = {
+    "answer-wrong-result": (
+        "PL_ANSWER(next, pl::tile_coord(int));\nPL_DEFINE(next)(pl::self self, int i) -> int { return 0; }",
+        2,
+        "incompatible with \"pl::tile_coord x::next_port::body(pl::self, int)\"",
+    ),
+    "answer-wrong-type": (
+        "PL_ANSWER(next, pl::tile_coord(int));\nPL_DEFINE(next)(pl::self self, float i) -> pl::tile_coord { return {}; }",
+        2,
+        "incompatible with \"pl::tile_coord x::next_port::body(pl::self, int)\"",
+    ),
+    "answer-undeclared": ("PL_DEFINE(nxt)(pl::self self) -> void {}", 1, '"nxt_port" is undefined'),
+    "answer-of-a-call": (
+        "PL_CALL(next, void());\nPL_DEFINE(next)(pl::self self) -> void {}",
+        2,
+        "PL_DEFINE: not declared with PL_ANSWER",
+    ),
+    "call-not-a-function": ("PL_CALL(work, int);", 1, "a call port needs a function type"),
+    "call-too-few-arguments": (
+        "PL_ROLE(r, pl::warps<4>);\nPL_CALL(put, void(float (&)[128], int, int));\n"
+        "PL_ENTRY(r) { float acc[128]; put(self, acc, 0); }",
+        3,
+        "x::put_port::invoke",
+    ),
+    "call-wrong-argument": (
+        "PL_ROLE(r, pl::warps<4>);\nPL_CALL(put, void(float (&)[128], int, int));\n"
+        "PL_ENTRY(r) { float acc[64]; put(self, acc, 0, 0); }",
+        3,
+        "x::put_port::invoke",
+    ),
+    "entry-twice": (
+        "PL_ROLE(load, pl::warps<1>);\nPL_ENTRY(load) {}\nPL_ENTRY(load) {}",
+        3,
+        'pl_record_entry_load" has already been defined (previous definition at line 4)',
+    ),
+    "entry-of-unknown-role": ("PL_ROLE(load, pl::warps<1>);\nPL_ENTRY(laod) {}", 2, '"laod" is undefined'),
+    "entry-of-a-barrier": (
+        "PL_BARRIER(load, pl::threads<32>);\nPL_ENTRY(load) {}",
+        2,
+        "PL_ENTRY: not declared with PL_ROLE",
+    ),
+    "port-twice": (OUT + OUT, 2, 'class "x::a" has already been defined (previous definition at line 3)'),
+    "name-of-two-kinds": (OUT + "PL_PARAM(a, int);", 2, "x::"),
+    "end-undeclared": (
+        OUT + "PL_ROLE(r, pl::warps<1>);\nPL_ENTRY(r) { a::end(self); }",
+        3,
+        "declare pl::ends to end a stream",
+    ),
+    "ring-missing": (f"PL_OUT(a, {TILE}, pl::by_tma);", 1, "exactly one pl::ring<min, max> is needed"),
+    "ring-reversed": (f"PL_OUT(a, {TILE}, pl::ring<8, 2>, pl::by_tma);", 1, "1 <= min <= max"),
+    "ring-as-a-call": (f"PL_OUT(a, {TILE}, pl::ring(2, 8), pl::by_tma);", 1, 'expected a ")"'),
+    "touch-missing": (f"PL_OUT(a, {TILE}, pl::ring<2, 8>);", 1, "exactly one of pl::by_tma"),
+    "touch-out-by-wgmma": (f"PL_OUT(a, {TILE}, pl::ring<2, 8>, pl::by_wgmma);", 1, "wgmma does not write"),
+    "empty-without-end": (
+        f"PL_IN(a, {TILE}, pl::ring<2, 8>, pl::by_threads, pl::may_be_empty);",
+        1,
+        "pl::may_be_empty needs pl::ends",
+    ),
+    "local-by-tma": (f"PL_LOCAL(a, {TILE}, pl::ring<2, 8>, pl::by_tma);", 1, "PL_LOCAL: pl::by_cp_async is needed"),
+    "not-a-stream": (
+        "PL_OUT(a, pl::tile<pl::bf16, 128, 64>, pl::ring<2, 8>, pl::by_tma);",
+        1,
+        "the second argument must be pl::stream<tiles...>",
+    ),
+    "not-a-tile": ("PL_OUT(a, pl::stream<pl::swizzle128<float>>, pl::ring<2, 8>, pl::by_tma);", 1, "takes a pl::tile"),
+    "not-an-attribute": (f"PL_OUT(a, {TILE}, pl::ring<2, 8>, pl::by_tma, int);", 1, "not a port attribute; known:"),
+    "not-a-constant": (
+        "__device__ int f();\nPL_BARRIER(b, pl::threads<f()>);",
+        2,
+        "must have a constant value",
+    ),
+    "unknown-element": (
+        "struct fp4 {};\nPL_OUT(a, pl::stream<pl::swizzle128<pl::tile<fp4, 128, 64>>>, pl::ring<2, 8>, pl::by_tma);",
+        2,
+        "pl::tile: not an element type",
+    ),
+    "part-out-of-range": (
+        OUT + "PL_ROLE(r, pl::warps<1>);\nPL_ENTRY(r) { a::address<1>(self, pl::slot{0}); }",
+        3,
+        "the slot has fewer tiles",
+    ),
+    "registers-not-of-8": ("PL_ROLE(r, pl::warps<4>, pl::registers<24, 100>);", 1, "multiples of 8"),
+    "role-without-warps": ("PL_ROLE(r, pl::one_thread);", 1, "exactly one pl::warps<n> is needed"),
+    "swapped-arguments": ("PL_PARAM(int, n);", 1, '"n" is undefined'),
+    "tma-into-thread-port": (
+        f"PL_OUT(a, {TILE}, pl::ring<2, 8>, pl::by_threads);\nPL_ROLE(r, pl::warps<1>);\n"
+        "PL_PARAM(map, pl::tensor_map<a>);\nPL_ENTRY(r) { a::tma_load(self, map(self), 0, 0); }",
+        4,
+        "only a pl::by_tma port can be filled by TMA",
+    ),
+    "map-of-another-port": (
+        OUT + OUT.replace("(a,", "(b,") + "PL_ROLE(r, pl::warps<1>);\nPL_PARAM(map, pl::tensor_map<a>);\n"
+        "PL_ENTRY(r) { b::tma_load(self, map(self), 0, 0); }",
+        5,
+        "this tensor map belongs to another port",
+    ),
+    "map-of-another-tile": (
+        OUT.replace(TILE, "pl::stream<pl::item<int>, pl::item<int>>")
+        + "PL_ROLE(r, pl::warps<1>);\nPL_PARAM(map, pl::tensor_map<a>);\n"
+        "PL_ENTRY(r) { a::copy<1>(self, a::acquire(self), map(self), 0, 0); }",
+        4,
+        "this tensor map is for another tile of the slot",
+    ),
+    "map-of-no-tile": (OUT + "PL_PARAM(map, pl::tensor_map<a, 1>);", 2, "the port's slot has fewer tiles"),
+    "wait-on-out": (OUT + "PL_ROLE(r, pl::warps<1>);\nPL_ENTRY(r) { a::wait(self); }", 3, '"x::a" has no member "wait"'),
+    "bind-of-no-parameter": ('PL_BIND(m, "K");', 1, '"m_param" is undefined'),
+    "credit-too-large": ("PL_TOKEN_IN(turn, pl::credit<2>);", 1, "pl::credit<n>: 0 or 1"),
+    "in-a-class": ("struct s {\nPL_PARAM(n, int);\n};", 2, "expected a declaration"),
+    "in-a-template": ("template <int N> struct s {\nPL_PARAM(n, int);\n};", 2, "expected a declaration"),
+    "in-a-function": ("__device__ void f() {\nPL_PARAM(n, int);\n}", 2, "namespace definition is not allowed"),
+}  # fmt: skip
+# The same for whole files: (source after the #include, line, text)
+FILES = {
+    "outside-a-component": ("PL_PARAM(n, int);\n", 2, "stands outside PL_COMPONENT"),
+    "in-a-namespace": ("namespace mine {\nPL_COMPONENT(x) {}\n}\n", 3, "PL_COMPONENT belongs at global scope"),
+    "blank-in-the-name": ("PL_COMPONENT(a :: x) {}\n", 2, "identifiers joined by ::"),
+    "component-twice": (
+        "PL_COMPONENT(x) {}\nPL_COMPONENT(x) {}\n",
+        3,
+        'pl_component" has already been defined (previous definition at line 2)',
+    ),
+}
+WHERE_RECORDS_ARE_LOST = ("in-a-class", "in-a-template", "in-a-function")
+
+
+def refuse(source: str) -> LinkError:
+    with pytest.raises(LinkError) as caught:
+        toolchain.compile_ltoir(source, "case.cu", "sm_90a")
+    return caught.value
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_mistake_is_named(name: str) -> None:
+    body, line, text = CASES[name]
+    problem = refuse(f"#include <pipelink/component.cuh>\nPL_COMPONENT(x) {{\n{body}\n}}\n").diagnostics[0]
+    assert problem.id == "compile-error"
+    assert (problem.location.file, problem.location.line) == ("case.cu", line + 2)
+    assert text in problem.message
+    assert "the compiler's log" in problem.notes[-1].message
+    assert bool(problem.hint) == (name in WHERE_RECORDS_ARE_LOST)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_misplaced_component_is_named(name: str) -> None:
+    source, line, text = FILES[name]
+    problem = refuse(f"#include <pipelink/component.cuh>\n{source}").diagnostics[0]
+    assert (problem.location.file, problem.location.line) == ("case.cu", line)
+    assert text in problem.message
