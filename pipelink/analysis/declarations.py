@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from pipelink.ir import Component, builder, program
 from pipelink.ir.attributes import Value
-from pipelink.ir.views import View
+from pipelink.ir.views import View, operations
 from pipelink.objects import Object
-from pipelink.objects.to_ir import declare
+from pipelink.objects.to_ir import declare_all
 from pipelink.support.diagnostics import Diagnostics, Note, nearest
 from pipelink.support.mlir import ir
 
@@ -29,45 +29,19 @@ def add_objects(module: ir.Operation | ir.Module, objects: Sequence[Object]) -> 
     outer = module.operation
     diagnostics = Diagnostics()
     declared = program(outer).components
-    added: dict[str, tuple[Object, Component]] = {}
+    scratch = builder.module(outer.context)
+    declare_all(objects, scratch)
     block = outer.regions[0].blocks[0]
-    taken: set[tuple[object, ...]] = set()
-    for item in objects:
-        identity = (tuple(sorted(c.name for c in item.components)), tuple(image.sha256 for image in item.images))
-        if item.images and identity in taken:
-            continue
-        taken.add(identity)
-        scratch = builder.module(outer.context)
-        declare(item, scratch.operation)
-        for component in program(scratch).components.values():
-            name = component.name
-            if name in added:
-                _refuse_second(name, item, component, *added[name], diagnostics)
-                continue
-            copy = component.op.clone(ip=ir.InsertionPoint.at_block_begin(block)).operation
-            added[name] = (item, Component(copy))
-            if name in declared:
-                compare(declared[name], component, diagnostics)
-                declared[name].op.erase()
+    first = next(iter(operations(outer)), None)
+    point = ir.InsertionPoint(block) if first is None else ir.InsertionPoint(first)
+    for component in program(scratch).components.values():
+        component.op.clone(ip=point)
+        if component.name in declared:
+            compare(declared[component.name], component, diagnostics)
+    for name in program(scratch).components:
+        if name in declared:
+            declared[name].op.erase()
     diagnostics.raise_if_errors()
-
-
-def _refuse_second(
-    name: str, second: Object, component: Component, first: Object, known: Component, diagnostics: Diagnostics
-) -> None:
-    message = f"component '{name}' is defined by two objects: {_origin(first)} and {_origin(second)}"
-    hint = "leave one of the objects out, or rename the component's namespace in one of them"
-    diagnostics.error(
-        "duplicate-component",
-        message,
-        component.location,
-        notes=[Note("first defined here", known.location)],
-        hint=hint,
-    )
-
-
-def _origin(item: Object) -> str:
-    return f"'{item.path}({item.member})'" if item.member else f"'{item.path}'"
 
 
 def compare(declaration: Component, definition: Component, diagnostics: Diagnostics) -> None:

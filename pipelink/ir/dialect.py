@@ -70,7 +70,7 @@ def read_text(path: Path) -> bytes:
     """The bytes of an input file.  Raises LinkError ``unreadable-input``, ``empty-input`` or ``invalid-ir``."""
     try:
         if not path.is_file():
-            reason = "is a directory" if path.is_dir() else "no such file"
+            reason = "is a directory" if path.is_dir() else "no such file or directory"
             raise error("unreadable-input", f"cannot read '{path}': {reason}", Location(str(path)))
         with path.open("rb") as handle:
             return handle.read(MAX_BYTES + 1)
@@ -155,7 +155,8 @@ def _translate(diagnostic: Any, data: bytes, name: str) -> Diagnostic:
         return Diagnostic("error", "invalid-ir", diagnostic.message, where, tuple(notes))
     lines = data.split(b"\n")
     line = lines[where.line - 1] if 0 < where.line <= len(lines) else b""
-    what = "component" if b"pipelink.component" in line else "kernel" if b"pipelink.kernel" in line else "symbol"
+    named = re.search(rb"pipelink\.(\w+)", line)
+    what = named[1].decode() if named else "symbol"
     message = f"{what} '{symbol[1]}' is defined twice"
     return Diagnostic(
         "error", "duplicate-name", message, where, tuple(Note("first defined here", n.location) for n in notes)

@@ -312,7 +312,8 @@ def _verify_mbarrier(view: View, what: str, diagnostics: Diagnostics) -> None:
 
 def _verify_bind(view: View, what: str, diagnostics: Diagnostics) -> None:
     if ("to" in view.data) == ("value" in view.data):
-        message = f"{what} gives {'both' if 'to' in view.data else 'neither'} 'to' and 'value'"
+        given = "both 'to' and 'value'" if "to" in view.data else "neither 'to' nor 'value'"
+        message = f"{what} gives {given}"
         diagnostics.error("wrong-attribute", message, view.location)
 
 

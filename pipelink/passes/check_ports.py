@@ -140,8 +140,9 @@ def check_connections(graph: ConnectionGraph, target: Target, diagnostics: Diagn
         if _check_ends(edge, diagnostics):
             _check_transfer(edge, target, diagnostics)
     for edges in graph.by_source.values():
-        if edges[0].source.port.kind == "stream":
-            _check_stages(edges, diagnostics)
+        streams = [e for e in edges if e.source.port.kind == e.target.port.kind == "stream"]
+        if streams:
+            _check_stages(streams, diagnostics)
 
 
 def _check_ends(edge: Edge, diagnostics: Diagnostics) -> bool:

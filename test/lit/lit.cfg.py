@@ -24,6 +24,7 @@ config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
 # No test reads or fills the cache of the person who runs it.
 config.environment["PIPELINK_CACHE"] = str(root / "build" / "lit" / "cache")
 
+config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%components", str(root / "pipelink" / "components")))
 config.substitutions.append(("%examples", str(root / "examples")))
 config.substitutions.append(("%root", str(root)))

@@ -44,3 +44,6 @@ module @gemm attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.connect"() {source = @load::@work, target = @schedule::@next} : () -> ()
   "pipelink.connect"() {source = @mma::@work, target = @schedule::@next} : () -> ()
 }
+
+// A whole GEMM, declared by IR alone; other tests read it.
+// RUN: pl-opt --pipeline=check %s -o %t

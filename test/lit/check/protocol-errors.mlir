@@ -1,0 +1,533 @@
+// RUN: pl-opt --pipeline=check -split-input-file -verify-diagnostics %s -o -
+
+// A touch that an input cannot have
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  // expected-error @below {{port 'i' of component 'b' is read by tma_multicast, not by wgmma, threads, tma, tcgen05 [bad-touch]}}
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "tma_multicast", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// Wgmma on a target without it
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "wgmma", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  // expected-error @below {{port 'i' of component 'b' needs wgmma, which sm_90 does not have [unsupported-by-target]}}
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// Wgmma in half a warpgroup
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  // expected-note @below {{the role is declared here}}
+  "pipelink.role"() {sym_name = "run", warps = 6} : () -> ()
+  // expected-error @below {{port 'i' of component 'b' is read by wgmma, which whole warpgroups issue; role 'run' has 6 warps aligned to 1 [unaligned-warpgroup]}}
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "wgmma", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// A swizzle off its boundary
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  // expected-error @below {{tile 0 of port 'o' of component 'a' is aligned to 128 bytes, swizzle128 repeats from 1024 bytes [bad-alignment]}}
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 128}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// TMA into an unaligned buffer
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  // expected-error @below {{tile 0 of port 'o' of component 'a' is aligned to 64 bytes, TMA needs 128 [bad-alignment]}}
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "tma", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "row_major", align = 64}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "row_major", align = 16}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// A stream that ends and a consumer that does not ask
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}], ends = true} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  // expected-error @below {{'@a::@o' ends, but '@b::@i' never tests for the end [ends-mismatch]}}
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// An end that never comes
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}], ends = true} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  // expected-warning @below {{'@b::@i' tests for an end, but '@a::@o' never ends [ends-mismatch]}}
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// Empty without an end
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  // expected-error @below {{port 'o' of component 'a' may be empty but does not end [ends-mismatch]}}
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}], may_be_empty = true} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// An empty stream and a consumer that expects an item
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}], ends = true, may_be_empty = true} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}], ends = true} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  // expected-error @below {{'@a::@o' may end before its first item, but '@b::@i' expects at least one [empty-mismatch]}}
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// Credit that differs
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "token", credit = 1} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "token", credit = 0} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  // expected-error @below {{'@a::@o' and '@b::@i' disagree on the token's credit: 1 and 0 [protocol-mismatch]}}
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// A token taken twice
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "token"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "token"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @b} : () -> ()
+  // expected-note @below {{first connected here}}
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+  // expected-error @below {{token port '@a::@o' is connected 2 times, a token has one other end [connected-twice]}}
+  "pipelink.connect"() {source = @a::@o, target = @c::@i} : () -> ()
+}
+
+// -----
+
+// A dispatch without an opcode
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "dispatches", kind = "dispatch"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "dispatched", kind = "dispatch"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  // expected-error @below {{'@a::@o' dispatches to '@b::@i' without an opcode [opcode-conflict]}}
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// One opcode twice
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "dispatches", kind = "dispatch"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "dispatched", kind = "dispatch"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i, opcode = 0} : () -> ()
+  // expected-error @below {{'@a::@o' dispatches opcode 0 to '@b::@i' and to '@c::@i' [opcode-conflict]}}
+  "pipelink.connect"() {source = @a::@o, target = @c::@i, opcode = 0} : () -> ()
+}
+
+// -----
+
+// A signal that stays set
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "signal", scope = "system", owner = "caller"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "signal", scope = "system", owner = "caller"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  // expected-error @below {{signal '@a::@o' says neither its epoch nor who resets it, so a second launch would find it set [protocol-mismatch]}}
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// Signal scopes that differ
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "signal", scope = "cta", owner = "caller", reset = "launch"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "signal", scope = "system", owner = "caller", reset = "launch"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  // expected-error @below {{'@a::@o' and '@b::@i' disagree on the signal's scope: cta and system [protocol-mismatch]}}
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// CTAs that may not be resident
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "signal", scope = "gpu", owner = "workspace", workspace = "flags", reset = "launch"} : () -> ()
+  "pipelink.workspace"() {name = "flags", bytes = "4096", init = "zero"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "signal", scope = "gpu", owner = "workspace", workspace = "flags", reset = "launch"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  // expected-error @below {{'@b::@i' waits for other CTAs of the grid, but nothing keeps them resident [not-resident]}}
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// A flag in a workspace that is not there
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "signal", scope = "gpu", owner = "workspace", workspace = "flags", reset = "launch"} : () -> ()
+  "pipelink.resident"() {} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "signal", scope = "gpu", owner = "workspace", workspace = "flags", reset = "launch"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  // expected-error @below {{signal '@a::@o' lives in workspace 'flags', which nothing declares [protocol-mismatch]}}
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// Pages that are too small
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.pool"() {sym_name = "p", page_bytes = 16384, pages = [2, 4], align = 1024} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "lends", kind = "lease", pool = "p"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "borrows", kind = "lease", pages = [1, 2], page_bytes = 32768} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  // expected-error @below {{'@b::@i' borrows pages of 32768 bytes, pool 'p' has 16384 [lease-mismatch]}}
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// More pages than there are
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.pool"() {sym_name = "p", page_bytes = 16384, pages = [2, 4], align = 1024} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "lends", kind = "lease", pool = "p"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "borrows", kind = "lease", pages = [5, 6], page_bytes = 16384} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  // expected-error @below {{'@b::@i' borrows 5 pages at once, pool 'p' has at most 4 [lease-mismatch]}}
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// Multicast beyond the cluster
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "tma_multicast", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}], multicast = 2} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}], multicast = 2} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  // expected-error @below {{'@a::@o' goes to 2 CTAs of the cluster, which has 1 [protocol-mismatch]}}
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// Over 32 warps
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 20} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 16} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+// expected-error @below {{kernel 'k' needs 36 warps, a CTA has at most 32 [too-many-warps]}}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// 16 barriers
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+  "pipelink.barrier"() {sym_name = "s0", threads = 128} : () -> ()
+  "pipelink.barrier"() {sym_name = "s1", threads = 128} : () -> ()
+  "pipelink.barrier"() {sym_name = "s2", threads = 128} : () -> ()
+  "pipelink.barrier"() {sym_name = "s3", threads = 128} : () -> ()
+  "pipelink.barrier"() {sym_name = "s4", threads = 128} : () -> ()
+  "pipelink.barrier"() {sym_name = "s5", threads = 128} : () -> ()
+  "pipelink.barrier"() {sym_name = "s6", threads = 128} : () -> ()
+  "pipelink.barrier"() {sym_name = "s7", threads = 128} : () -> ()
+  "pipelink.barrier"() {sym_name = "s8", threads = 128} : () -> ()
+  "pipelink.barrier"() {sym_name = "s9", threads = 128} : () -> ()
+  "pipelink.barrier"() {sym_name = "s10", threads = 128} : () -> ()
+  "pipelink.barrier"() {sym_name = "s11", threads = 128} : () -> ()
+  "pipelink.barrier"() {sym_name = "s12", threads = 128} : () -> ()
+  "pipelink.barrier"() {sym_name = "s13", threads = 128} : () -> ()
+  "pipelink.barrier"() {sym_name = "s14", threads = 128} : () -> ()
+  "pipelink.barrier"() {sym_name = "s15", threads = 128} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+// expected-error @below {{kernel 'k' needs 16 named barriers, a CTA has 15 besides its own [too-many-barriers]}}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// A barrier for more threads than its role has
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+  // expected-error @below {{barrier 's' of component 'a' waits for 256 threads, role 'run' has 128 [barrier-mismatch]}}
+  "pipelink.barrier"() {sym_name = "s", threads = 256, role = "run"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// A register count that setmaxnreg does not take
+module @a attributes {pipelink.component = {abi = 1}} {
+  // expected-error @below {{role 'run' of component 'a' states 20 registers, setmaxnreg takes multiples of 8 from 24 to 256 [bad-registers]}}
+  "pipelink.role"() {sym_name = "run", warps = 4, registers = [20, 40]} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// More registers than the SM has
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 8, registers = [200, 240]} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 8, registers = [80, 96]} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+// expected-error @below {{kernel 'k' needs at least 71680 registers, sm_90a has 65536 [register-overcommit]}}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// Tensor memory on a target without it
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+  "pipelink.tmem"() {sym_name = "acc", columns = 256} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  // expected-error @below {{'@a::@acc' needs 256 columns of tensor memory, sm_90a has none [unsupported-by-target]}}
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// A cluster that is too large
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+  // expected-error @below {{a cluster of 32 CTAs is asked, the largest has 16 [cluster-too-large]}}
+  "pipelink.cluster"() {value = [4, 8, 1]} : () -> ()
+}
+
+// -----
+
+// A role twice in a group
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+  // expected-error @below {{exclusive 'g' lists a role twice [duplicate-name]}}
+  "pipelink.exclusive"() {name = "g", roles = [@a::@run, @a::@run]} : () -> ()
+}

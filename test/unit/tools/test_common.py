@@ -1,0 +1,145 @@
+"""The tools' frame: crashes, hangs, time limits and outputs, as the caller sees them."""
+
+import argparse
+import os
+import signal
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipelink.support.diagnostics import LinkError, error
+from pipelink.tools.common import Console, ToolParser, expand_responses, run_tool, write_output
+
+Body = Callable[[argparse.Namespace, Console], None]
+
+
+def run(body: Body, *arguments: str, inputs: tuple[str, ...] = ()) -> int:
+    return run_tool(ToolParser("pl-test", "A tool for tests."), body, lambda _: inputs, arguments)
+
+
+def test_a_body_that_works(capfd: pytest.CaptureFixture[str]) -> None:
+    def body(_: argparse.Namespace, console: Console) -> None:
+        console.say("working\n")
+        write_output("-", "result\n")
+
+    assert run(body) == 0
+    assert tuple(capfd.readouterr()) == ("result\n", "working\n")
+
+
+@pytest.mark.parametrize("where", [(), ("--in-process",)])
+def test_a_link_error_is_status_one(where: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> None:
+    def body(_: argparse.Namespace, console: Console) -> None:
+        console.diagnostics.warning("bad-touch", "careful")
+        raise error("bad-range", "too much")
+
+    assert run(body, *where) == 1
+    assert capfd.readouterr().err == "warning: careful [bad-touch]\nerror: too much [bad-range]\n"
+
+
+def test_an_exception_is_an_internal_error_without_a_traceback(capfd: pytest.CaptureFixture[str]) -> None:
+    def body(_: argparse.Namespace, console: Console) -> None:
+        raise ZeroDivisionError("by zero")
+
+    assert run(body) == 1
+    said = capfd.readouterr().err
+    assert said.startswith("error: ZeroDivisionError: by zero [internal-error]")
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("number", [signal.SIGABRT, signal.SIGSEGV])
+def test_a_crash_keeps_the_inputs(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    given = tmp_path / "in.mlir"
+    given.write_text("module {}")
+
+    def body(_: argparse.Namespace, console: Console) -> None:
+        os.write(2, b"Assertion failed\n")
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    assert run(body, inputs=(str(given),)) == 1
+    said = capfd.readouterr().err
+    assert f"error: pl-test died of {number.name} [internal-error]" in said
+    assert "note: Assertion failed" in said
+    (kept,) = tmp_path.glob("pl-test-*.tar")
+    assert str(kept) in said
+    with tarfile.open(kept) as archive:
+        assert archive.getnames() == ["command.txt", "stderr.txt", "input0-in.mlir"]
+
+
+def test_a_silent_exit_is_a_crash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert run(lambda _, __: os._exit(3)) == 1
+    assert "ended with status 3 [internal-error]" in capfd.readouterr().err
+
+
+def test_a_hang_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    start = time.monotonic()
+    assert run(lambda _, __: time.sleep(60), "--time-limit=0.2") == 1
+    assert time.monotonic() - start < 10
+    assert "pl-test did not finish in 0.2 seconds [time-limit]" in capfd.readouterr().err
+
+
+def test_deep_recursion_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
+    def body(arguments: argparse.Namespace, console: Console) -> None:
+        body(arguments, console)
+
+    assert run(body) == 1
+    assert "RecursionError" in capfd.readouterr().err
+
+
+def test_usage_is_status_one(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(lambda _, __: None, "--nope") == 1
+    assert "unrecognized arguments: --nope [usage]" in capfd.readouterr().err
+    assert run(lambda _, __: None, "--help") == 0
+
+
+def test_nested_response_files_end(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.rsp"
+    loop.write_text(f"a 'b c' @{loop}")
+    with pytest.raises(LinkError, match="nested deeper"):
+        expand_responses([f"@{loop}"])
+    loop.write_text("a 'b c # not a comment' # comment\n\\\n--x")
+    assert expand_responses(["first", f"@{loop}"]) == ["first", "a", "b c # not a comment", "\n--x"]
+    loop.write_text("'open")
+    with pytest.raises(LinkError, match="usage"):
+        expand_responses([f"@{loop}"])
+
+
+def test_outputs_are_whole_or_absent(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    write_output(str(target), b"one")
+    write_output(str(target), "two")
+    assert target.read_text() == "two"
+    assert list(tmp_path.iterdir()) == [target]
+    for bad in (tmp_path, tmp_path / "no" / "out", Path(f"{tmp_path}/{'x' * 300}")):
+        with pytest.raises(LinkError, match="unwritable-output"):
+            write_output(str(bad), b"")
+    with pytest.raises(LinkError, match="unwritable-output"):
+        write_output("a\0b", b"")
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
+    import subprocess
+
+    code = (
+        "import sys; from pipelink.tools.common import *\n"
+        "sys.exit(run_tool(ToolParser('pl-test', ''), lambda a, c: write_output('-', 'x' * 10**7), lambda a: [], []))"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stdout
+    assert child.stderr
+    child.stdout.close()
+    assert child.stderr.read() == b""
+    assert child.wait() == 1
