@@ -184,7 +184,9 @@ def _failure(name: str, log: str) -> LinkError:
         if not match:
             continue
         where = Location(match["file"], int(match["line"]))
-        declared = "PL_" in "".join(lines[number + 1 : number + 2])  # the source line that the compiler shows
+        # the compiler shows the source line above a caret
+        carets = [at for at, text in enumerate(lines) if at > number + 1 and text.strip() == "^"]
+        declared = bool(carets) and "PL_" in lines[carets[0] - 1]
         notes: list[Note] = []
         if match["file"] != name or declared:
             # in the author's own file a context may leave the file's name out

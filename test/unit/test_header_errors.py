@@ -1,4 +1,4 @@
-"""What the compiler says about mistakes in a contract: the first error is at the author's line and names the mistake."""
+"""What the compiler says about mistakes in a contract: the first error names the mistake, at the author's line."""
 
 import pytest
 
@@ -15,7 +15,8 @@ CASES = {
         "incompatible with \"pl::tile_coord x::next_port::body(pl::self, int)\"",
     ),
     "answer-wrong-type": (
-        "PL_ANSWER(next, pl::tile_coord(int));\nPL_DEFINE(next)(pl::self self, float i) -> pl::tile_coord { return {}; }",
+        "PL_ANSWER(next, pl::tile_coord(int));\n"
+        "PL_DEFINE(next)(pl::self self, float i) -> pl::tile_coord { return {}; }",
         2,
         "incompatible with \"pl::tile_coord x::next_port::body(pl::self, int)\"",
     ),
@@ -112,7 +113,11 @@ CASES = {
         "this tensor map is for another tile of the slot",
     ),
     "map-of-no-tile": (OUT + "PL_PARAM(map, pl::tensor_map<a, 1>);", 2, "the port's slot has fewer tiles"),
-    "wait-on-out": (OUT + "PL_ROLE(r, pl::warps<1>);\nPL_ENTRY(r) { a::wait(self); }", 3, '"x::a" has no member "wait"'),
+    "wait-on-out": (
+        OUT + "PL_ROLE(r, pl::warps<1>);\nPL_ENTRY(r) { a::wait(self); }",
+        3,
+        '"x::a" has no member "wait"',
+    ),
     "bind-of-no-parameter": ('PL_BIND(m, "K");', 1, '"m_param" is undefined'),
     "credit-too-large": ("PL_TOKEN_IN(turn, pl::credit<2>);", 1, "pl::credit<n>: 0 or 1"),
     "in-a-class": ("struct s {\nPL_PARAM(n, int);\n};", 2, "expected a declaration"),
