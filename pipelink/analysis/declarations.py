@@ -14,7 +14,7 @@ from pipelink.ir import Component, builder, program
 from pipelink.ir.attributes import Value
 from pipelink.ir.views import View, operations
 from pipelink.objects import Object
-from pipelink.objects.to_ir import declare_all
+from pipelink.objects.to_ir import declare
 from pipelink.support.diagnostics import Diagnostics, Note, nearest
 from pipelink.support.mlir import ir
 
@@ -30,7 +30,8 @@ def add_objects(module: ir.Operation | ir.Module, objects: Sequence[Object]) -> 
     diagnostics = Diagnostics()
     declared = program(outer).components
     scratch = builder.module(outer.context)
-    declare_all(objects, scratch)
+    for item in objects:
+        declare(item, scratch)
     block = outer.regions[0].blocks[0]
     first = next(iter(operations(outer)), None)
     point = ir.InsertionPoint(block) if first is None else ir.InsertionPoint(first)
