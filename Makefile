@@ -42,7 +42,7 @@ format: $(STAMP)  ## rewrite the Python sources in the project's format
 	@$(BIN)/ruff format --quiet .
 
 fuzz: $(STAMP)  ## 100,000 hostile inputs (the tests try 1,000)
-	@$(BIN)/python -m test.fuzz --budget 100000
+	@$(BIN)/python test/fuzz --budget 100000
 
 bench-linker: $(STAMP)  ## how fast the linker is on this machine; writes benchmarks/results
 	@$(BIN)/python benchmarks/linker.py
