@@ -29,11 +29,13 @@ __device__ __forceinline__ void load_tiles(pl::self self, Work work, const MapA&
 }
 
 // Two warpgroups, each with 64 rows of the tile.  One group of wgmma stays in flight while the next slot is awaited, so
-// a slot is released one step after its group was issued.
+// a slot is released one step after its group was issued.  The next tile is asked for while the last groups still run:
+// a scheduler's divisions would otherwise stand between two tiles.
 template <class AB, int N, class Work, class Out>
 __device__ __forceinline__ void multiply_tiles(pl::self self, unsigned thread, int k_tiles, Work work, Out out) {
   const int warpgroup = thread / 128;
-  for (int i = 0; auto w = work(i); ++i) {
+  pl::tile_coord w = work(0);
+  for (int i = 1; w; ++i) {
     float acc[N / 2];
     pl::slot previous{};
     for (int k = 0; k < k_tiles; ++k) {
@@ -48,6 +50,7 @@ __device__ __forceinline__ void multiply_tiles(pl::self self, unsigned thread, i
       if (k > 0) AB::release(self, previous);
       previous = slot;
     }
+    const pl::tile_coord next = work(i);
     wgmma_wait<0>();
     AB::release(self, previous);
     const int row = w.m * 128 + warpgroup * 64 + thread % 128 / 32 * 16;
@@ -58,6 +61,7 @@ __device__ __forceinline__ void multiply_tiles(pl::self self, unsigned thread, i
       for (int j = 0; j < 32; ++j) values[j] = acc[part * 32 + j];
       out(values, row, w.n * N + part * 64);
     }
+    w = next;
   }
 }
 
