@@ -9,10 +9,18 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
+import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipelink.support.diagnostics import Location, error
+
+if TYPE_CHECKING:
+    from pipelink.pipelines import LinkedTarget
 
 PACKAGE_VERSION = 1
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can state
@@ -56,8 +64,31 @@ def package_bytes(name: str, images: Sequence[PackageImage], details: Mapping[st
     return buffer.getvalue()
 
 
+def package_linked(name: str, targets: Sequence[LinkedTarget]) -> bytes:
+    """The package of linked targets, with each audit in the manifest."""
+    images = [PackageImage(t.arch, t.cubin, t.launch, t.registers, t.toolkit) for t in targets]
+    return package_bytes(name, images, {"audit": {target.arch: target.audit.to_json() for target in targets}})
+
+
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     info = zipfile.ZipInfo(name, _EPOCH)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o644 << 16
     archive.writestr(info, data)
+
+
+def write_package(path: Path, data: bytes) -> None:
+    """Write a package file; it appears whole or not at all.  Raises LinkError ``unwritable-output``."""
+    temporary: Path | None = None
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=".new-", suffix=".plk", dir=path.parent)
+        temporary = Path(name)
+        with os.fdopen(descriptor, "wb") as handle:
+            handle.write(data)
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except (OSError, ValueError) as problem:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise error("unwritable-output", f"cannot write '{path}': {reason.lower()}", Location(str(path))) from problem

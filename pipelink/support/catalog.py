@@ -140,4 +140,7 @@ CATALOG: dict[str, str] = {
     "unsupported-by-target": "something is asked that the target does not have",
     "cluster-too-large": "a cluster has more CTAs than the hardware allows",
     "declaration-mismatch": "a component declared in IR is not what its object says",
+    # linking
+    "no-kernel": "the input holds no kernel, or several and none is chosen",
+    "no-object": "a component of the kernel is declared, but no object given to the link defines it",
 }

@@ -184,10 +184,10 @@ def test_not_a_cubin() -> None:
 def test_the_expectation_comes_from_the_placement() -> None:
     placement = {
         "threads": 384, "min_ctas": 2, "smem_bytes": 4096,
-        "warpgroups": [{"registers": 40}, {"registers": 232}, {"registers": 232}],
+        "warpgroups": [{"registers": 40}, {"registers": 232}, {"registers": 168}], "entry_registers": 168,
     }  # fmt: skip
     barrier = {"id": 5, "threads": 64}
     instances = [{"barriers": {"done": {"id": 2, "threads": 128}}, "locals": {"ab": {"barrier": barrier}}}]
     connections = [{"transfer": "ring.threads.convert", "barrier": {"id": 7, "threads": 32}}, {"transfer": "call"}]
     found = expectation("k", placement, instances, connections, smem_limit=100)
-    assert found == Expectation("k", 384, (40, 232, 232), (2, 5, 7), 4096, 2, 0, 100)
+    assert found == Expectation("k", 384, (40, 232), (2, 5, 7), 4096, 2, 0, 100)
