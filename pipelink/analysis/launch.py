@@ -139,7 +139,7 @@ class _Resolver:
     def collect(self) -> None:
         self.collect_module(self.kernel, "the kernel", {}, wins=True)
         for instance, component in self.pairs:
-            self.collect_module(component, f"@{instance.name}", instance.rename, wins=False)
+            self.collect_module(component, f"'@{instance.name}'", instance.rename, wins=False)
 
     def collect_module(self, module: Kernel | Component, where: str, rename: Mapping[str, str], *, wins: bool) -> None:
         names = self.names
@@ -310,7 +310,7 @@ class _Resolver:
                 elif name in self.names.values() or name in self.names.pointers():
                     found[key] = _Binding(name, None, param.location)
                 elif not _is_pointer(param):
-                    self.add(self.names.scalars, "scalar", name, param.type, param, f"@{instance.name}")
+                    self.add(self.names.scalars, "scalar", name, param.type, param, f"'@{instance.name}'")
                     found[key] = _Binding(name, None, param.location)
         return found
 
@@ -318,7 +318,7 @@ class _Resolver:
         self, instance: Instance, component: Component, param: Param, bound: _Binding | None
     ) -> tuple[object, ...] | dict[str, Any] | None:
         """The key of the parameter's field, or its value known at link time; None after an error."""
-        what = f"parameter @{instance.name}::@{param.name}"
+        what = f"parameter '@{instance.name}::@{param.name}'"
         if param.type == "tensor_map":
             return self.tensor_map(component, param, bound, what)
         if _is_pointer(param):

@@ -298,6 +298,7 @@ OPS: dict[str, Op] = {
             "stages": _optional("int", "insist on this ring depth"),
             "weight": _optional("int", "how much a deeper ring is worth here", least=0),
             "opcode": _optional("int", "dispatch: run-time index of the target", least=0),
+            "credit": _optional("int", "token: passes before the first take, instead of the ports'", least=0),
             "legal": _optional("list", "transfers that apply, preferred first; set by check"),
             "placement": _optional("dict", "set by place"),
         },

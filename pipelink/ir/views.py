@@ -433,6 +433,10 @@ class Connect(View):
         return self.data.get("opcode")
 
     @property
+    def credit(self) -> int | None:
+        return self.data.get("credit")
+
+    @property
     def legal(self) -> tuple[str, ...] | None:
         found = self.data.get("legal")
         return None if found is None else tuple(found)

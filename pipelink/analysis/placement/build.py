@@ -20,8 +20,9 @@ from pipelink.analysis.placement.model import (
     Ring,
     Role,
     Scope,
+    spelled,
 )
-from pipelink.ir.views import Connect, Kernel, Port, Program, Tile
+from pipelink.ir.views import Connect, Kernel, Pool, Port, Program, Tile
 from pipelink.ir.views import Role as RoleView
 from pipelink.support.diagnostics import Diagnostics, Location, Note
 from pipelink.target import WARP_THREADS, WARPGROUP_WARPS, target
@@ -190,13 +191,23 @@ class _Builder:
                 Buffer(key, tmem.columns, TMEM_ALIGN, scope(tmem.role), interval(tmem.live), tmem.location)
             )
         for pool in component.pools.values():
-            part = Part(pool.page_bytes, pool.align)
-            self.rings.append(
-                Ring(f"{name}::{pool.name}", *pool.pages, parts=(part,), location=pool.location)
-            )  # pages are lent at run time to any role
+            self.pool(name, pool)
         for port in component.ports.values():
             if port.direction == "local":
                 self.local_ring(name, port)
+
+    def pool(self, name: str, pool: Pool) -> None:
+        """Pages lent at run time to any role: at least as many as one borrower takes at once."""
+        borrowed = [
+            self.port(connect, "target").pages[0]
+            for connect in self.kernel.connects
+            if connect.source.root == name and self.port(connect, "source").pool == pool.name
+        ]
+        least, most = pool.pages
+        part = Part(pool.page_bytes, pool.align)
+        self.rings.append(
+            Ring(f"{name}::{pool.name}", max([least, *borrowed]), most, parts=(part,), location=pool.location)
+        )
 
     def local_ring(self, name: str, port: Port) -> None:
         users = self.lifetimes.port_users(name, port.name)
@@ -216,12 +227,12 @@ class _Builder:
         groups = {self.lifetimes.group_of.get(user, user) for user in users}
         if len(groups) == 1 and len({role.warps for role in found}) == 1:
             return found[0]
-        what = "is used by no role" if not users else f"is used by {', '.join(users)}"
+        what = "is used by no role" if not users else f"is used by {', '.join(spelled(user) for user in users)}"
         self.diagnostics.error(
             "ambiguous-role",
-            f"port @{name}::@{port.name} {what}; it needs exactly one",
+            f"port '@{name}::@{port.name}' {what}; it needs exactly one",
             port.location,
-            notes=[Note(f"{user} is declared here", self.role_view(user).location) for user in users],
+            notes=[Note(f"{spelled(user)} is declared here", self.role_view(user).location) for user in users],
         )
         return None
 
@@ -266,10 +277,10 @@ class _Builder:
         asked = f" (asked for: {first.transfer})" if first.transfer else ""
         self.diagnostics.error(
             "no-transfer",
-            f"no transfer suits {first.source} and all that it connects to{asked}",
+            f"no transfer suits '{first.source}' and all that it connects to{asked}",
             first.location,
             notes=[
-                Note(f"{c.target} could take: {', '.join(names) or 'none'}", c.location)
+                Note(f"'{c.target}' could take: {', '.join(names) or 'none'}", c.location)
                 for c, names in zip(connects, lists, strict=True)
             ],
         )
@@ -357,7 +368,7 @@ class _Builder:
                 slots.append(connect.name)
                 continue
             slots.append(group)
-            known = groups.setdefault(group, (arrivals, f"@{instance}::@{port.name}", port.location))
+            known = groups.setdefault(group, (arrivals, f"'@{instance}::@{port.name}'", port.location))
             if known[0] is arrivals:
                 total += arrivals.count
             elif known[0] != arrivals:
@@ -365,7 +376,7 @@ class _Builder:
                 self.diagnostics.error(
                     "arrival-disagreement",
                     f"consumers in exclusive group '{group}' release a slot differently: {known[1]} with "
-                    f"{_arrivals(known[0])}, @{instance}::@{port.name} with {_arrivals(arrivals)}",
+                    f"{_arrivals(known[0])}, '@{instance}::@{port.name}' with {_arrivals(arrivals)}",
                     port.location,
                     notes=[Note("the other consumer is declared here", known[2])],
                 )
@@ -379,7 +390,9 @@ class _Builder:
             return
         arrivals = Arrivals("thread", 1) if role.one_thread else Arrivals("warp", role.warps)
         self.mbarriers.append(Mbarriers(key, 1, arrivals.count, source.location))
-        credit = max([source.credit, *(self.port(connect, "target").credit for connect in connects)])
+        stated = [connect.credit for connect in connects if connect.credit is not None]
+        ports = [source.credit, *(self.port(connect, "target").credit for connect in connects)]
+        credit = max(stated or ports)
         self.tokens.append(TokenPlan(key, tuple(connects), arrivals, credit))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipelink.analysis.placement.model import Packing, Problem, Ring
+from pipelink.analysis.placement.model import Packing, Problem, Ring, spelled
 from pipelink.analysis.placement.warps import Unit, WarpFailure
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics, Location, Note
 from pipelink.target import NAMED_BARRIERS, SMEM_BASE, WARP_THREADS
@@ -99,14 +99,14 @@ def memory_overflow(problem: Problem, least: dict[str, int], found: Packing, dia
     """``smem-overflow``: even the shallowest rings do not fit."""
     lines: list[tuple[Line, str | None, str | None]] = []
     for buffer in problem.buffers:
-        line = Line(buffer.key, buffer.size, f"aligned to {buffer.align}", buffer.location)
+        line = Line(spelled(buffer.key), buffer.size, f"aligned to {buffer.align}", buffer.location)
         lines.append((line, buffer.scope.group, buffer.scope.alternative))
     for ring in problem.rings:
         stages = least[ring.key]
         why = f"{stages} {'stage' if stages == 1 else 'stages'} x {ring.stage_bytes}" + (
             f", {ring.fixed_by}" if ring.fixed_by else ", the least of its range"
         )
-        line = Line(ring.key, stages * ring.stage_bytes, why, ring.location)
+        line = Line(spelled(ring.key), stages * ring.stage_bytes, why, ring.location)
         lines.append((line, ring.scope.group, ring.scope.alternative))
     persistent = sum(r.persistent_bytes * least[r.key] for r in problem.rings) + 8 * sum(
         m.count for m in problem.mbarriers
@@ -132,12 +132,14 @@ def tmem_overflow(problem: Problem, least: dict[str, int], found: Packing, diagn
     """``tmem-overflow``: more tensor-memory columns than the SM has."""
     lines: list[tuple[Line, str | None, str | None]] = []
     for buffer in problem.columns:
-        line = Line(buffer.key, buffer.size, "", buffer.location)
+        line = Line(spelled(buffer.key), buffer.size, "", buffer.location)
         lines.append((line, buffer.scope.group, buffer.scope.alternative))
     for ring in problem.rings:
         columns = sum(part.stride for part in ring.columns)
         if columns:
-            line = Line(ring.key, columns * least[ring.key], f"{least[ring.key]} stages x {columns}", ring.location)
+            line = Line(
+                spelled(ring.key), columns * least[ring.key], f"{least[ring.key]} stages x {columns}", ring.location
+            )
             lines.append((line, ring.scope.group, ring.scope.alternative))
     limit = problem.target.tmem_columns
     live = _live_lines(lines)
@@ -153,7 +155,11 @@ def barrier_overflow(problem: Problem, ids: dict[str, int], needed: int, diagnos
     """``too-many-barriers``: more named barriers at once than the hardware has beside the entry's."""
     limit = NAMED_BARRIERS - 1
     lines = [
-        (Line(b.key, 1, f"id {ids[b.key]}, {b.threads} threads", b.location), b.scope.group, b.scope.alternative)
+        (
+            Line(spelled(b.key), 1, f"id {ids[b.key]}, {b.threads} threads", b.location),
+            b.scope.group,
+            b.scope.alternative,
+        )
         for b in problem.barriers
     ]
     over = next(b for b in problem.barriers if ids[b.key] > limit)
@@ -173,7 +179,7 @@ def ring_range_empty(ring: Ring, diagnostics: Diagnostics) -> None:
     """``ring-range-disjoint``: no depth that all ends accept."""
     diagnostics.error(
         "ring-range-disjoint",
-        f"no depth suits {ring.key}: at least {ring.least} stages on one side, at most {ring.most} on another",
+        f"no depth suits {spelled(ring.key)}: at least {ring.least} stages on one side, at most {ring.most} on another",
         ring.location,
     )
 
@@ -184,9 +190,11 @@ def warp_failure(problem: Problem, failure: WarpFailure, diagnostics: Diagnostic
 
     def row(unit: Unit) -> str:
         registers = "any" if unit.registers is None else f"{unit.registers[0]} to {unit.registers[1]}"
-        return f"  {unit.name}: {unit.warps} warps ({unit.warps * WARP_THREADS} threads), registers {registers}"
+        return (
+            f"  {spelled(unit.name)}: {unit.warps} warps ({unit.warps * WARP_THREADS} threads), registers {registers}"
+        )
 
     notes = [Note("demands:\n" + "\n".join(row(unit) for unit in units))]
-    notes += [Note(f"{unit.name} is declared here", unit.location) for unit in units[1:]]
+    notes += [Note(f"{spelled(unit.name)} is declared here", unit.location) for unit in units[1:]]
     where = units[0].location if units else problem.location
     diagnostics.error(failure.id, f"kernel '{problem.name}': {failure.message}", where, notes=notes)

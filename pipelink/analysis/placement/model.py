@@ -13,6 +13,11 @@ from pipelink.support.diagnostics import UNKNOWN, Location
 from pipelink.target import Target
 
 
+def spelled(key: str) -> str:
+    """A key as IR spells it: ``'@load::@ab'``; names of groups stay as they are."""
+    return f"'{'::'.join('@' + part for part in key.split('::'))}'" if "::" in key else f"'{key}'"
+
+
 @dataclass(frozen=True)
 class Scope:
     """When a resource is in use.  Both fields None: always.  ``group``/``alternative``: only while that role of the

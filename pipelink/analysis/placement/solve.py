@@ -22,7 +22,7 @@ from pipelink.analysis.placement.explain import (
     tmem_overflow,
     warp_failure,
 )
-from pipelink.analysis.placement.model import Buffer, Options, Packing, Placement, Problem, Ring, WarpPlan
+from pipelink.analysis.placement.model import Buffer, Options, Packing, Placement, Problem, Ring, WarpPlan, spelled
 from pipelink.analysis.placement.warps import WarpFailure, plan_warps
 from pipelink.support.diagnostics import Diagnostics
 from pipelink.target import MBARRIER_BYTES, NAMED_BARRIERS, SMEM_BASE
@@ -305,14 +305,14 @@ def _reason_of_ring(ring: Ring, placement: Placement, limit: int, options: Optio
     if ring.least == ring.most:
         return []
     if options.min_smem:
-        return [f"{ring.key}: {stages} stages, the least of {ring.least} to {ring.most}, for min-smem"]
+        return [f"{spelled(ring.key)}: {stages} stages, the least of {ring.least} to {ring.most}, for min-smem"]
     if stages == ring.most:
-        return [f"{ring.key}: {stages} stages, the most that both ends allow"]
+        return [f"{spelled(ring.key)}: {stages} stages, the most that both ends allow"]
     free = limit - placement.smem_bytes
     unit = ring.stage_bytes + ring.persistent_bytes
     return [
-        f"{ring.key}: stepped down to {stages} stages of {ring.least} to {ring.most}: one more takes {unit} bytes, "
-        f"{free} of {limit} are free"
+        f"{spelled(ring.key)}: stepped down to {stages} stages of {ring.least} to {ring.most}: "
+        f"one more takes {unit} bytes, {free} of {limit} are free"
     ]
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pipelink.analysis.placement.model import Group, Problem, Role, WarpPlan
+from pipelink.analysis.placement.model import Group, Problem, Role, WarpPlan, spelled
 from pipelink.support.diagnostics import Location
 from pipelink.target import MAX_CTA_WARPS, SETMAXNREG_MAX, SETMAXNREG_MIN, SETMAXNREG_STEP, WARPGROUP_WARPS
 
@@ -73,7 +73,7 @@ def _unit(name: str, roles: tuple[Role, ...], location: Location) -> Unit:
     )
     if low > high:
         message = f"roles of '{name}' share warps but no register count: " + ", ".join(
-            f"{role.key} wants {_range(role.registers)}" for role in roles if role.registers is not None
+            f"{spelled(role.key)} wants {_range(role.registers)}" for role in roles if role.registers is not None
         )
         raise WarpFailure("register-disagreement", message, (unit,))
     return unit
@@ -271,8 +271,8 @@ def _too_few_registers(units: list[Unit], entry: int, warps: int, target: str) -
     worst = tuple(u for u in units if u.range[0] > entry)
     need = worst[0].range[0]
     message = (
-        f"{worst[0].name} needs {need} registers a thread, {need - entry} over the {entry} that {warps} warps leave, "
-        f"and {target} cannot shift registers between so few warpgroups"
+        f"{spelled(worst[0].name)} needs {need} registers a thread, {need - entry} over the {entry} "
+        f"that {warps} warps leave, and {target} cannot shift registers between so few warpgroups"
     )
     return WarpFailure("register-overcommit", message, worst)
 

@@ -4,7 +4,7 @@
 // RUN: pl-opt --pipeline=check,place -split-input-file %s | FileCheck %s
 
 // Four stages fit; mbarriers are low, buffers aligned to their swizzle; the pool gives the loader what it can use.
-// GEMM: optimal = true, reasons = ["load::ab: stepped down to 4 stages of 2 to 8: one more takes 49168 bytes, 34816 of 232448 are free"
+// GEMM: optimal = true, reasons = ["'@load::@ab': stepped down to 4 stages of 2 to 8: one more takes 49168 bytes, 34816 of 232448 are free"
 // GEMM-SAME: smem_bytes = 197632
 // GEMM-SAME: warpgroups = [{registers = 40 : i64}, {registers = 232 : i64}, {registers = 232 : i64}]
 // GEMM: roles = {load = {first_warp = 0 : i64, warps = 1 : i64}}

@@ -4,7 +4,7 @@
 
 module @x.big attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "run", warps = 4 : i64, align = 4 : i64} : () -> ()
-  // expected-error @+1 {{shared memory of kernel 'k' overflows: a::table does not fit; it needs 232449 bytes, 1 over 232448 of sm_90a}}
+  // expected-error @+1 {{shared memory of kernel 'k' overflows: '@a::@table' does not fit; it needs 232449 bytes, 1 over 232448 of sm_90a}}
   "pipelink.smem"() {sym_name = "table", bytes = 232449 : i64, align = 16 : i64} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
@@ -17,7 +17,7 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
 
 module @x.fill attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "run", warps = 1 : i64} : () -> ()
-  // expected-error @+1 {{overflows: fill::t and work::table collide; it needs 148496 bytes, 32784 over 115712 of sm_90a with 2 CTAs on an SM}}
+  // expected-error @+1 {{overflows: '@fill::@t' and '@work::@table' collide; it needs 148496 bytes, 32784 over 115712 of sm_90a with 2 CTAs on an SM}}
   "pipelink.port"() {sym_name = "t", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [
       {element = "f32", shape = [64, 192], layout = "row_major", bytes = 49152 : i64, align = 128 : i64}]} : () -> ()
 }
@@ -97,7 +97,7 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
 // No setmaxnreg on this target, and launch bounds leave too few.
 
 module @x.wide attributes {pipelink.component = {abi = 1 : i64}} {
-  // expected-error @+1 {{a::run needs 144 registers a thread, 16 over the 128 that 16 warps leave}}
+  // expected-error @+1 {{'@a::@run' needs 144 registers a thread, 16 over the 128 that 16 warps leave}}
   "pipelink.role"() {sym_name = "run", warps = 12 : i64, align = 4 : i64, registers = [144, 160]} : () -> ()
 }
 module @x.rest attributes {pipelink.component = {abi = 1 : i64}} {
@@ -121,7 +121,7 @@ module @x.many attributes {pipelink.component = {abi = 1 : i64}} {
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "a", component = @x.few} : () -> ()
   "pipelink.instance"() {sym_name = "b", component = @x.many} : () -> ()
-  // expected-error @+1 {{roles of 'ops' share warps but no register count: a::run wants 24 to 64, b::run wants 128 to 200}}
+  // expected-error @+1 {{roles of 'ops' share warps but no register count: '@a::@run' wants 24 to 64, '@b::@run' wants 128 to 200}}
   "pipelink.exclusive"() {name = "ops", roles = [@a::@run, @b::@run]} : () -> ()
 }
 
@@ -129,7 +129,7 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
 
 module @x.acc attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "run", warps = 4 : i64, align = 4 : i64} : () -> ()
-  // expected-error @+1 {{tensor memory of kernel 'k' overflows: a::acc and b::acc need 520 columns, 8 over 512 of sm_100a}}
+  // expected-error @+1 {{tensor memory of kernel 'k' overflows: '@a::@acc' and '@b::@acc' need 520 columns, 8 over 512 of sm_100a}}
   "pipelink.tmem"() {sym_name = "acc", columns = 260 : i64} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_100a"}} {
@@ -142,7 +142,7 @@ module @k attributes {pipelink.kernel = {target = "sm_100a"}} {
 // Nobody calls the passive component whose port is filled.
 
 module @x.passive attributes {pipelink.component = {abi = 1 : i64}} {
-  // expected-error @+1 {{port @fill::@t is used by no role; it needs exactly one}}
+  // expected-error @+1 {{port '@fill::@t' is used by no role; it needs exactly one}}
   "pipelink.port"() {sym_name = "t", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [
       {element = "f32", shape = [64], layout = "row_major", bytes = 256 : i64, align = 16 : i64}]} : () -> ()
 }
@@ -173,7 +173,7 @@ module @x.four attributes {pipelink.component = {abi = 1 : i64}} {
 }
 module @x.two attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "run", warps = 2 : i64} : () -> ()
-  // expected-error @+1 {{consumers in exclusive group 'ops' release a slot differently: @a::@t with 4 arrivals, one a warp, @b::@t with 2 arrivals, one a warp}}
+  // expected-error @+1 {{consumers in exclusive group 'ops' release a slot differently: '@a::@t' with 4 arrivals, one a warp, '@b::@t' with 2 arrivals, one a warp}}
   "pipelink.port"() {sym_name = "t", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [
       {element = "f32", shape = [64], layout = "row_major", bytes = 256 : i64, align = 16 : i64}]} : () -> ()
 }

@@ -14,7 +14,7 @@ module @k attributes {pipelink.kernel = {target = "sm_9Oa"}} {
 
 module @x.a attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "run", warps = 1 : i64} : () -> ()
-  // expected-error @+1 {{parameter @a::@dst is a pointer and nothing binds it to a tensor, workspace or peer buffer}}
+  // expected-error @+1 {{parameter '@a::@dst' is a pointer and nothing binds it to a tensor, workspace or peer buffer}}
   "pipelink.param"() {sym_name = "dst", type = "pointer", bytes = 8 : i64, align = 8 : i64} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
@@ -53,9 +53,9 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
 
 module @x.a attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "run", warps = 1 : i64} : () -> ()
-  // expected-error @+1 {{tensor 'x' is declared as f32[n] by @a, but @b declares bf16[n]}}
+  // expected-error @+1 {{tensor 'x' is declared as f32[n] by '@a', but '@b' declares bf16[n]}}
   "pipelink.tensor"() {name = "x", element = "f32", shape = ["n"], access = "read"} : () -> ()
-  // expected-error @+1 {{grid is declared as [n, 1, 1] by @a, but @b declares [sms, 1, 1]}}
+  // expected-error @+1 {{grid is declared as [n, 1, 1] by '@a', but '@b' declares [sms, 1, 1]}}
   "pipelink.grid"() {value = ["n", "1", "1"]} : () -> ()
 }
 module @x.b attributes {pipelink.component = {abi = 1 : i64}} {

@@ -1,0 +1,107 @@
+// A decode megakernel: a controller hands instructions to three dispatchers (load, compute, store), each of which runs
+// one operation at a time, but not all the same one; pages of shared memory are lent at run time; CTAs signal each other.
+//
+// RUN: pl-opt --pipeline=check,place %s | FileCheck %s
+//
+// CTAs that wait for each other must all be resident.
+// RUN: sed '/pipelink.resident/d' %s | not pl-opt --pipeline=check,place 2>&1 | FileCheck %s --check-prefix=REFUSED
+// REFUSED: '@attend::@ready' waits for other CTAs of the grid, but nothing keeps them resident [not-resident]
+//
+// RUN: sed 's/pages = \[8, 16\]/pages = [14, 16]/' %s | not pl-opt --pipeline=check,place 2>&1 | FileCheck %s --check-prefix=FULL
+// FULL: shared memory of kernel 'decode' overflows: '@pages::@pages'{{.*}} [smem-overflow]
+// FULL: 14 stages x 16384
+
+module @mega.controller attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.role"() {sym_name = "fetch", warps = 1 : i64, registers = [24, 40]} : () -> ()
+  "pipelink.port"() {sym_name = "instructions", direction = "out", kind = "stream", stages = [2, 4], ends = true, touch = "threads", tiles = [
+      {element = "mega.instruction", shape = [1], layout = "item", bytes = 128 : i64, align = 16 : i64}]} : () -> ()
+  "pipelink.param"() {sym_name = "program", type = "pointer", bytes = 8 : i64, align = 8 : i64} : () -> ()
+  "pipelink.tensor"() {name = "program", element = "i32", shape = ["instructions", "32"], access = "read"} : () -> ()
+  "pipelink.grid"() {value = ["sms", "1", "1"]} : () -> ()
+}
+module @mega.dispatcher attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.role"() {sym_name = "load", warps = 1 : i64, registers = [24, 40]} : () -> ()
+  "pipelink.role"() {sym_name = "compute", warps = 8 : i64, align = 4 : i64, registers = [128, 232]} : () -> ()
+  "pipelink.role"() {sym_name = "store", warps = 1 : i64, registers = [24, 40]} : () -> ()
+  "pipelink.port"() {sym_name = "to_load", direction = "in", kind = "stream", stages = [2, 4], ends = true, touch = "threads", role = "load", tiles = [
+      {element = "mega.instruction", shape = [1], layout = "item", bytes = 128 : i64, align = 16 : i64}]} : () -> ()
+  "pipelink.port"() {sym_name = "to_compute", direction = "in", kind = "stream", stages = [2, 4], ends = true, touch = "threads", role = "compute", tiles = [
+      {element = "mega.instruction", shape = [1], layout = "item", bytes = 128 : i64, align = 16 : i64}]} : () -> ()
+  "pipelink.port"() {sym_name = "to_store", direction = "in", kind = "stream", stages = [2, 4], ends = true, touch = "threads", role = "store", tiles = [
+      {element = "mega.instruction", shape = [1], layout = "item", bytes = 128 : i64, align = 16 : i64}]} : () -> ()
+  "pipelink.port"() {sym_name = "loads", direction = "dispatches", kind = "dispatch", operands = "mega.instruction", role = "load"} : () -> ()
+  "pipelink.port"() {sym_name = "computes", direction = "dispatches", kind = "dispatch", operands = "mega.instruction", role = "compute"} : () -> ()
+  "pipelink.port"() {sym_name = "stores", direction = "dispatches", kind = "dispatch", operands = "mega.instruction", role = "store"} : () -> ()
+}
+module @mega.pages attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.pool"() {sym_name = "pages", page_bytes = 16384 : i64, pages = [8, 16], align = 1024 : i64} : () -> ()
+  "pipelink.port"() {sym_name = "lend", direction = "lends", kind = "lease", pool = "pages"} : () -> ()
+}
+module @mega.matvec attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.role"() {sym_name = "load", warps = 1 : i64, registers = [24, 40]} : () -> ()
+  "pipelink.role"() {sym_name = "compute", warps = 8 : i64, align = 4 : i64, registers = [128, 232]} : () -> ()
+  "pipelink.role"() {sym_name = "store", warps = 1 : i64, registers = [24, 40]} : () -> ()
+  "pipelink.port"() {sym_name = "do_load", direction = "dispatched", kind = "dispatch", operands = "mega.instruction", role = "load"} : () -> ()
+  "pipelink.port"() {sym_name = "do_compute", direction = "dispatched", kind = "dispatch", operands = "mega.instruction", role = "compute"} : () -> ()
+  "pipelink.port"() {sym_name = "do_store", direction = "dispatched", kind = "dispatch", operands = "mega.instruction", role = "store"} : () -> ()
+  "pipelink.port"() {sym_name = "weights", direction = "borrows", kind = "lease", pages = [4, 8], page_bytes = 16384 : i64, role = "load"} : () -> ()
+  "pipelink.port"() {sym_name = "filled", direction = "out", kind = "stream", stages = [2, 4], touch = "threads", role = "load", tiles = [
+      {element = "mega.page", shape = [1], layout = "item", bytes = 16 : i64, align = 16 : i64}]} : () -> ()
+  "pipelink.port"() {sym_name = "work", direction = "in", kind = "stream", stages = [2, 4], touch = "threads", role = "compute", tiles = [
+      {element = "mega.page", shape = [1], layout = "item", bytes = 16 : i64, align = 16 : i64}]} : () -> ()
+  "pipelink.smem"() {sym_name = "partial", bytes = 8192 : i64, align = 128 : i64, role = "compute"} : () -> ()
+  "pipelink.barrier"() {sym_name = "reduced", threads = 256 : i64, role = "compute"} : () -> ()
+  "pipelink.port"() {sym_name = "done", direction = "out", kind = "signal", scope = "gpu", owner = "workspace", workspace = "flags", epoch = "step", reset = "epoch", role = "store"} : () -> ()
+}
+module @mega.attend attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.role"() {sym_name = "load", warps = 1 : i64, registers = [24, 40]} : () -> ()
+  "pipelink.role"() {sym_name = "compute", warps = 8 : i64, align = 4 : i64, registers = [152, 240]} : () -> ()
+  "pipelink.port"() {sym_name = "do_load", direction = "dispatched", kind = "dispatch", operands = "mega.instruction", role = "load"} : () -> ()
+  "pipelink.port"() {sym_name = "do_compute", direction = "dispatched", kind = "dispatch", operands = "mega.instruction", role = "compute"} : () -> ()
+  "pipelink.port"() {sym_name = "ready", direction = "in", kind = "signal", scope = "gpu", owner = "workspace", workspace = "flags", epoch = "step", reset = "epoch", role = "load"} : () -> ()
+  "pipelink.port"() {sym_name = "cache", direction = "borrows", kind = "lease", pages = [2, 8], page_bytes = 8192 : i64, role = "load"} : () -> ()
+  "pipelink.smem"() {sym_name = "scores", bytes = 16384 : i64, align = 128 : i64, role = "compute"} : () -> ()
+  "pipelink.barrier"() {sym_name = "scored", threads = 256 : i64, role = "compute"} : () -> ()
+}
+// The pool has all pages that fit.  Operations share warps, barrier ids and scratch; their rings do not, because the
+// loader runs ahead.
+// CHECK-LABEL: module @decode
+// CHECK-SAME: cooperative = true
+// CHECK-SAME: optimal = true
+// CHECK-SAME: warps = 12 : i64
+module @decode attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.resident"() : () -> ()
+  "pipelink.workspace"() {name = "flags", bytes = "4 * sms", init = "zero"} : () -> ()
+  "pipelink.instance"() {sym_name = "control", component = @mega.controller} : () -> ()
+  // CHECK: @mega.dispatcher, {{.*}}compute = {first_warp = [[COMPUTE:[0-9]+]] : i64
+  "pipelink.instance"() {sym_name = "warps", component = @mega.dispatcher} : () -> ()
+  // CHECK: pools = {pages = {address = {{[0-9]+}} : i64, pages = [[PAGES:1[0-3]]] : i64
+  "pipelink.instance"() {sym_name = "pages", component = @mega.pages} : () -> ()
+  // CHECK: reduced = {id = [[ID:[0-9]+]] : i64{{.*}}compute = {first_warp = [[COMPUTE]] : i64{{.*}}smem = {partial = [[SCRATCH:[0-9]+]] : i64}
+  "pipelink.instance"() {sym_name = "qkv", component = @mega.matvec} : () -> ()
+  // CHECK: scored = {id = [[ID]] : i64{{.*}}compute = {first_warp = [[COMPUTE]] : i64{{.*}}smem = {scores = [[SCRATCH]] : i64}
+  "pipelink.instance"() {sym_name = "attend", component = @mega.attend} : () -> ()
+  // CHECK: reduced = {id = [[ID]] : i64{{.*}}smem = {partial = [[SCRATCH]] : i64}
+  "pipelink.instance"() {sym_name = "out", component = @mega.matvec} : () -> ()
+  "pipelink.connect"() {source = @control::@instructions, target = @warps::@to_load} : () -> ()
+  "pipelink.connect"() {source = @control::@instructions, target = @warps::@to_compute} : () -> ()
+  "pipelink.connect"() {source = @control::@instructions, target = @warps::@to_store} : () -> ()
+  "pipelink.connect"() {source = @warps::@loads, target = @qkv::@do_load, opcode = 0 : i64} : () -> ()
+  "pipelink.connect"() {source = @warps::@loads, target = @attend::@do_load, opcode = 1 : i64} : () -> ()
+  "pipelink.connect"() {source = @warps::@loads, target = @out::@do_load, opcode = 2 : i64} : () -> ()
+  "pipelink.connect"() {source = @warps::@computes, target = @qkv::@do_compute, opcode = 0 : i64} : () -> ()
+  // CHECK: opcode = 1 : i64, transfer = "dispatch"
+  "pipelink.connect"() {source = @warps::@computes, target = @attend::@do_compute, opcode = 1 : i64} : () -> ()
+  "pipelink.connect"() {source = @warps::@computes, target = @out::@do_compute, opcode = 2 : i64} : () -> ()
+  "pipelink.connect"() {source = @warps::@stores, target = @qkv::@do_store, opcode = 0 : i64} : () -> ()
+  "pipelink.connect"() {source = @warps::@stores, target = @out::@do_store, opcode = 2 : i64} : () -> ()
+  "pipelink.connect"() {source = @qkv::@filled, target = @qkv::@work} : () -> ()
+  "pipelink.connect"() {source = @out::@filled, target = @out::@work} : () -> ()
+  // CHECK: pages = [[PAGES]] : i64, stride = 16384 : i64, transfer = "lease"
+  "pipelink.connect"() {source = @pages::@lend, target = @qkv::@weights} : () -> ()
+  "pipelink.connect"() {source = @pages::@lend, target = @attend::@cache} : () -> ()
+  "pipelink.connect"() {source = @pages::@lend, target = @out::@weights} : () -> ()
+  // CHECK: epoch = "step", owner = "workspace", reset = "epoch", scope = "gpu", transfer = "signal", workspace = "flags"
+  "pipelink.connect"() {source = @qkv::@done, target = @attend::@ready} : () -> ()
+  "pipelink.connect"() {source = @out::@done, target = @attend::@ready} : () -> ()
+}
