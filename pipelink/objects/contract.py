@@ -90,6 +90,10 @@ class Contract:
         size = 8 if type.endswith("*") else _BYTES.get(type)
         return self.add("param", name, type=type, **{"bytes": size, "align": size, **more})
 
+    def barrier(self, name: str, threads: int) -> Contract:
+        """A named barrier of ``threads`` threads."""
+        return self.add("barrier", name, threads=threads)
+
     def tensor(self, name: str, element: str, shape: Sequence[str], access: str) -> Contract:
         """A tensor argument of the launch."""
         return self.add("tensor", name, element=element, shape=list(shape), access=access)

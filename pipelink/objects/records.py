@@ -32,7 +32,7 @@ Check = Callable[[Any], bool]
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= MAX_TEXT
+    return isinstance(value, str) and 0 < len(value) <= MAX_TEXT and value.isprintable()
 
 
 def _is_name(value: Any) -> bool:
@@ -41,6 +41,11 @@ def _is_name(value: Any) -> bool:
 
 def _is_int(least: int, most: int = MAX_INT) -> Check:
     return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _is_dimension(value: Any) -> bool:
+    """A dimension's name, or an extent as text."""
+    return _is_name(value) or (isinstance(value, str) and re.fullmatch(r"[1-9][0-9]{0,11}", value) is not None)
 
 
 def _is_align(value: Any) -> bool:
@@ -67,7 +72,7 @@ def _is_true(value: Any) -> bool:
 
 
 def _is_expression(value: Any) -> bool:
-    if not isinstance(value, str):
+    if not _is_text(value):
         return False
     try:
         expr.parse(value)
@@ -148,7 +153,7 @@ _OPS: Final[dict[str, _Keys]] = {
     "tensor": _keys(
         {
             "element": _is_text,
-            "shape": _is_list(_is_expression, 1, 8),
+            "shape": _is_list(_is_dimension, 1, 8),
             "access": _is_one_of("read", "write", "readwrite"),
         },
         align=_is_align,
@@ -168,7 +173,7 @@ _COMMON: Final[dict[str, Check]] = {
     "component": lambda value: isinstance(value, str) and _COMPONENT.fullmatch(value) is not None,
     "name": _is_name,
     "file": _is_text,
-    "line": _is_int(0, 1 << 31),
+    "line": _is_int(0, (1 << 31) - 1),
 }
 # Operations whose names live in one space: two of one name are an error.
 _SYMBOLS: Final = ("role", "port", "smem", "state", "barrier", "param")
@@ -262,9 +267,8 @@ class _Parser:
         for key, check in keys.optional.items():
             if key in values:
                 self._require(values, key, check)
-        own = {
-            k: v for k, v in values.items() if k in keys.required or k in keys.optional or k in ("direction", "kind")
-        }
+        known = {*keys.required, *keys.optional, *(("direction", "kind") if values["op"] == "port" else ())}
+        own = {key: value for key, value in values.items() if key in known}
         return Record(
             values["op"], values["component"], values["name"], values["file"], values["line"], own, self._text
         )

@@ -55,7 +55,7 @@ EXPECTED: list[dict[str, Any]] = [
     {"op": "param", "name": "out", "type": "bf16*", "bytes": 8, "align": 8},
     {"op": "param", "name": "k_tiles", "type": "i32", "bytes": 4, "align": 4},
     {"op": "param", "name": "first", "type": "work_item<8,4>", "bytes": 8, "align": 4},
-    {"op": "tensor", "name": "a", "element": "bf16", "shape": ["M", "max(K, 64)"], "access": "readwrite"},
+    {"op": "tensor", "name": "a", "element": "bf16", "shape": ["M", "64"], "access": "readwrite"},
     {"op": "bind", "name": "map", "param": "map", "to": "a"},
     {"op": "derive", "name": "k_steps", "value": "ceildiv(K, 64)"},
     {"op": "grid", "name": "grid", "value": ["min(m_tiles * n_tiles, sms * occupancy)", "1", "1"]},

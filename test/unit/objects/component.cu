@@ -21,7 +21,7 @@ PL_PARAM(map, pl::tensor_map<ab, 1>);
 PL_PARAM(out, __nv_bfloat16*);
 PL_PARAM(k_tiles, int);
 PL_PARAM(first, work_item);
-PL_TENSOR(a, pl::bf16, "M, max(K, 64)", pl::readwrite);
+PL_TENSOR(a, pl::bf16, " M , 64", pl::readwrite);
 PL_BIND(map, "a");
 PL_DERIVE(k_steps, "ceildiv(K, 64)");
 PL_GRID("min(m_tiles * n_tiles, sms * occupancy)");
