@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelink.objects import Object, read_objects
 from pipelink.package import package_linked, write_package
-from pipelink.pipelines import PASSES, LinkedTarget, Observer, Request, default_cache, link
+from pipelink.pipelines import PASSES, LinkedTarget, Observer, Request, Work, default_cache, link, monolith
 from pipelink.support.diagnostics import Location, Note, error, nearest
 
 if TYPE_CHECKING:
@@ -36,9 +36,13 @@ _OWN = Path(__file__).parent
 def _caller() -> Location:
     """The first line outside this package that led here."""
     frame = inspect.currentframe()
-    while frame is not None and Path(frame.f_code.co_filename).is_relative_to(_OWN):
+    while frame is not None and _is_own(frame.f_code.co_filename):
         frame = frame.f_back
     return Location(frame.f_code.co_filename, frame.f_lineno) if frame is not None else Location()
+
+
+def _is_own(file: str) -> bool:
+    return file == "<string>" or Path(file).is_relative_to(_OWN)  # "<string>": a dataclass's __init__
 
 
 @dataclass(frozen=True)
@@ -300,6 +304,13 @@ class Kernel:
             for target in targets or (self.target,)
         ]
         return Linked(self.name, tuple(linked))
+
+    def monolith(self, folders: Sequence[str | Path], target: str | None = None) -> str:
+        """The same composition as one CUDA C++ file, the reference a link is compared with; ``folders`` hold the
+        components' sources.  Raises LinkError ``source-not-found`` and what check and place have to say."""
+        text = str(self.module.operation.get_asm(enable_debug_info=True)).encode()
+        request = Request(text, tuple(self._objects), kernel=self.name, target=target or self.target)
+        return monolith(Work(request, None, Observer()), [Path(folder) for folder in folders])
 
 
 def _choose(objects: Sequence[Object], wanted: str | None, where: Location) -> tuple[Object, ContractComponent]:

@@ -143,4 +143,5 @@ CATALOG: dict[str, str] = {
     # linking
     "no-kernel": "the input holds no kernel, or several and none is chosen",
     "no-object": "a component of the kernel is declared, but no object given to the link defines it",
+    "source-not-found": "a monolith needs the source of a component, which is in none of the folders given",
 }

@@ -1,0 +1,123 @@
+"""The Python builder: names, IR, errors at the caller's line, and a link that ends in a package."""
+
+from pathlib import Path
+
+import pytest
+
+import pipelink
+from pipelink import runtime
+from pipelink.api import Reference
+from pipelink.backend.cache import Cache
+from pipelink.objects import read_objects
+from pipelink.support.diagnostics import LinkError
+
+
+def composed(fill: Path, values: Path, component: str = "ramp", **settings: str) -> pipelink.Kernel:
+    kernel = pipelink.Kernel("filled", **settings)
+    out, what = kernel.add(fill), kernel.add(values, component)
+    kernel.connect(out.value, what.value)
+    return kernel
+
+
+def test_the_builder_makes_ir(fill: Path, values: Path) -> None:
+    kernel = composed(fill, values, "constant")
+    text = str(kernel.module)
+    assert 'module @filled attributes {pipelink.kernel = {target = "sm_90a"}}' in text
+    assert 'component = @test.fill, sym_name = "fill"' in text
+    assert "source = @fill::@value, target = @constant::@value" in text
+
+
+def test_everything_a_kernel_can_say(fill: Path, values: Path) -> None:
+    kernel = pipelink.Kernel("k", target="sm_80", min_ctas=2)
+    one = kernel.add(fill, name="one", out="first", N="N1")
+    two = kernel.add(fill)
+    three = kernel.add(fill)
+    assert [repr(i) for i in (one, two, three)] == [
+        "<instance one of test.fill>", "<instance fill of test.fill>", "<instance fill_2 of test.fill>",
+    ]  # fmt: skip
+    what = kernel.add(read_objects(values)[0], "test::constant")
+    kernel.connect(one.value, what.value, transfer="call", weight=2)
+    kernel.bind(one.n, 64)
+    kernel.bind(two.n, "N")
+    kernel.tensor("out", "f32", ["N"], "write")
+    kernel.derive("tiles", "ceildiv(N, 4)")
+    kernel.grid("tiles", 2)
+    kernel.cluster(2)
+    kernel.resident()
+    kernel.workspace("scratch", "4 * N", "zero")
+    kernel.promise("arch", "any")
+    kernel.exclusive("turns", one.run, two.run)
+    text = str(kernel.module)
+    for expected in (
+        "min_ctas = 2", 'rename = {N = "N1", out = "first"}', 'transfer = "call"', "value = 64", 'to = "N"',
+        '"pipelink.tensor"', '"pipelink.derive"', 'value = ["tiles", "2", "1"]', "value = [2, 1, 1]",
+        '"pipelink.resident"', '"pipelink.workspace"', '"pipelink.promise"', "roles = [@one::@run, @fill::@run]",
+    ):  # fmt: skip
+        assert expected in text, expected
+
+
+def test_attributes_are_what_the_component_declares(fill: Path) -> None:
+    instance = pipelink.Kernel("k").add(fill)
+    assert instance.run == Reference("fill", "run", "role")
+    assert str(instance.value) == "fill.value"
+    assert set(dir(instance)) == {"run", "value", "out", "n"}
+
+
+def test_unknown_names(fill: Path, values: Path) -> None:
+    kernel = pipelink.Kernel("k")
+    instance = kernel.add(fill)
+    with pytest.raises(LinkError, match=r"component 'test.fill' has no 'valu'; it has run, value, out, n") as caught:
+        _ = instance.valu
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.hint == "did you mean 'value'?"
+    assert diagnostic.location.file == __file__
+    with pytest.raises(LinkError, match="holds 2 components: test::constant, test::ramp"):
+        kernel.add(values)
+    with pytest.raises(LinkError, match="has no component 'rmp'") as caught:
+        kernel.add(values, "rmp")
+    assert caught.value.diagnostics[0].hint == "did you mean 'ramp'?"
+    with pytest.raises(LinkError, match="two instances named 'fill'"):
+        kernel.add(fill, name="fill")
+    with pytest.raises(LinkError, match=r"'fill.out' is a param, not a port"):
+        kernel.connect(instance.out, instance.value)
+    with pytest.raises(LinkError, match=r"'fill.run' is a role, not a parameter"):
+        kernel.bind(instance.run, 1)
+    with pytest.raises(LinkError, match="unreadable-input"):
+        kernel.add("none.o")
+
+
+def test_an_unconnected_port_is_refused_at_the_caller(fill: Path) -> None:
+    kernel = pipelink.Kernel("k")
+    kernel.add(fill)
+    with pytest.raises(LinkError) as caught:
+        kernel.link(cache=False)
+    diagnostic = caught.value.diagnostics[0]
+    assert diagnostic.id == "unconnected-port"
+    assert diagnostic.location.file == __file__
+    assert diagnostic.location.line == kernel.location.line + 1
+
+
+def test_link_and_save(fill: Path, values: Path, tmp_path: Path) -> None:
+    kernel = composed(fill, values, "constant")
+    linked = kernel.link("sm_90a", "sm_80", cache=Cache(tmp_path / "cache"))
+    assert set(linked.cubins) == {"sm_90a", "sm_80"}
+    assert all(cubin.startswith(b"\x7fELF") for cubin in linked.cubins.values())
+    assert linked.placement["kernel"]["threads"] == 128
+    assert "FAILED" not in linked.audit
+    assert linked["sm_80"].audit.ok
+    linked.save(tmp_path / "filled.plk")
+    loaded = runtime.load(tmp_path / "filled.plk")
+    assert repr(loaded) == "<pipelink kernel filled(out: f32[N] (written), alpha: f32)>"
+    assert [target.arch for target in loaded.package.targets] == ["sm_90a", "sm_80"]
+    assert loaded.package.manifest["audit"]["sm_80"]["kernel"] == "filled"
+    again = kernel.link("sm_90a", cache=Cache(tmp_path / "cache"))
+    assert again.targets[0].cached
+    assert again.cubins["sm_90a"] == linked.cubins["sm_90a"]
+    with pytest.raises(LinkError, match="unwritable-output"):
+        linked.save(tmp_path / "none" / "filled.plk")
+
+
+def test_the_root_package_is_lazy() -> None:
+    assert all(getattr(pipelink, name) is not None for name in pipelink.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = pipelink.nothing
