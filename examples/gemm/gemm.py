@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pipelink
 
+IR = Path(__file__).with_name("gemm.mlir")
 COMPONENTS = {"tma_loader": "sm_90a", "wgmma_mainloop": "sm_90a", "bias_relu": "sm_80", "grouped_tiles": "sm_80"}
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pipelink import ir
@@ -11,6 +12,7 @@ from pipelink.ir import builder, to_python
 from pipelink.ir.attributes import attributes_of
 from pipelink.ir.views import operations
 from pipelink.objects import read_objects, to_ir
+from pipelink.runtime.tensors import view
 from pipelink.support.mlir import ir as mlir
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -57,3 +59,15 @@ def test_ir_alone_becomes_a_kernel() -> None:
     result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     assert "llvm.func @gemm(" in result.stdout
     assert "nvvm.kernel" in result.stdout
+
+
+def test_device_array_is_a_bf16_tensor_to_the_runtime() -> None:
+    sys.path.insert(0, str(GEMM.parent))
+    try:
+        from device_array import DeviceArray, from_bf16, to_bf16
+    finally:
+        sys.path.pop(0)
+    seen = view("a", DeviceArray(0x7F0000000400, (3, 5)))
+    assert (seen.pointer, seen.shape, seen.strides, seen.element) == (0x7F0000000400, (3, 5), (5, 1), "bf16")
+    values = np.array([1.0, -2.5, 1 + 2**-8, 1 + 3 * 2**-8], np.float32)  # the last two are ties: to even
+    assert from_bf16(to_bf16(values)).tolist() == [1.0, -2.5, 1.0, 1 + 2**-6]
