@@ -1,7 +1,8 @@
 """Writes the pages and tables that come from the code: ``python docs/generate.py`` (``--check`` only compares).
 
-``docs/diagnostics.md`` from the catalog, ``docs/passes.md`` from the pass table and the passes' docstrings, and the
-tables of numbers between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` from ``benchmarks/results``.
+``docs/diagnostics.md`` from the catalog, ``docs/passes.md`` from the pass table and the passes' docstrings, the
+vocabulary in ``docs/ir.md`` from the dialect's schema, and the tables of numbers between ``<!-- begin NAME -->`` and
+``<!-- end NAME -->`` from ``benchmarks/results``.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import re
 import sys
 from pathlib import Path
 
+from pipelink.ir import schema
 from pipelink.passes import PASSES, PIPELINES, PassInfo
 from pipelink.support import catalog
 
@@ -102,6 +104,34 @@ def passes_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _fields(fields: dict[str, schema.Field]) -> list[str]:
+    rows = ["| attribute | kind | meaning |", "|---|---|---|"]
+    for name, field in fields.items():
+        kind = ", ".join(f"`{choice}`" for choice in field.choices) or field.kind
+        rows.append(f"| `{name}`{'' if field.required else ' (optional)'} | {kind} | {field.doc} |")
+    return [*rows, ""]
+
+
+def vocabulary() -> str:
+    """Every operation and dictionary of the dialect, from the schema that the verifier walks."""
+    lines: list[str] = []
+    for title, parent in (("component", schema.COMPONENT), ("kernel", schema.KERNEL)):
+        lines += [f"### pipelink.{title}\n", f"Marks a module as a {title}.\n", *_fields(parent)]
+    for name, op in schema.OPS.items():
+        where = " and ".join(f"{parent}s" for parent in op.parents)
+        lines += [f"### pipelink.{name}\n", f"{op.doc[0].upper()}{op.doc[1:]}. In {where}.\n"]
+        lines += _fields(op.fields) if op.fields else []
+        if name == "port":
+            lines += ["| kind | direction | required | optional |", "|---|---|---|---|"]
+            for (kind, direction), (required, optional) in schema.PORT_FIELDS.items():
+                listed = [", ".join(f"`{key}`" for key in keys) for keys in (required, optional)]
+                lines.append(f"| `{kind}` | `{direction}` | {listed[0]} | {listed[1]} |")
+            lines.append("")
+    for title, fields in (("A tile of a stream", schema.TILE), ("An image of a component", schema.IMAGE)):
+        lines += [f"### {title}\n", *_fields(fields)]
+    return "\n".join(lines).strip()
+
+
 def fill_markers(text: str, tables: dict[str, str]) -> str:
     """``text`` with what stands between each pair of markers replaced by its table."""
 
@@ -118,9 +148,12 @@ def pages() -> dict[Path, str]:
     texts = {path: path.read_text() for path in marked}
     texts = {path: text for path, text in texts.items() if "<!-- begin " in text}
     if texts:
-        from benchmarks.report import tables
+        known = {"vocabulary": vocabulary()}
+        if any(set(re.findall("<!-- begin ([\\w-]+) -->", text)) - known.keys() for text in texts.values()):
+            from benchmarks.report import tables
 
-        found.update({path: fill_markers(text, tables()) for path, text in texts.items()})
+            known |= tables()
+        found.update({path: fill_markers(text, known) for path, text in texts.items()})
     return found
 
 

@@ -62,7 +62,9 @@ class CheckPass:
 
 
 def check_kernel(found: Program, kernel: Kernel, linker: str, diagnostics: Diagnostics) -> None:
-    """Check one kernel and set ``legal`` on its connects."""
+    """Check one kernel and set ``legal`` on its connects; a kernel that is fused already is left alone."""
+    if kernel.others and not kernel.instances:
+        return
     try:
         target = find_target(kernel.target, kernel.location)
     except LinkError as problem:

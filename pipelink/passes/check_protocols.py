@@ -22,6 +22,9 @@ def check_protocols(graph: ConnectionGraph, diagnostics: Diagnostics) -> None:
         if edge.connect.opcode is not None and kind != "dispatch":
             message = f"the connection of {edge.source} has an opcode, which dispatch ports alone have"
             diagnostics.error("opcode-conflict", message, edge.connect.location)
+        if edge.connect.credit is not None and (kind != "token" or edge.connect.credit > 1):
+            message = f"the connection of {edge.source} has credit {edge.connect.credit}, tokens alone have it, 0 or 1"
+            diagnostics.error("protocol-mismatch", message, edge.connect.location)
         rule = _RULES.get(kind)
         if rule is not None:
             rule(graph, edge, diagnostics)
@@ -72,7 +75,8 @@ def cluster_size(graph: ConnectionGraph) -> int:
 
 def _check_token(graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) -> None:
     source, target = edge.source.port, edge.target.port
-    if "credit" in source.data and "credit" in target.data and source.credit != target.credit:
+    stated = edge.connect.credit is None and "credit" in source.data and "credit" in target.data
+    if stated and source.credit != target.credit:
         _disagree(edge, "the token's credit", source.credit, target.credit, diagnostics)
     for port in (source, target):
         if port.credit > 1:

@@ -3,7 +3,7 @@
 A tool is an argument parser and a body.  :func:`run_tool` parses (``@file`` holds further arguments), forks, and runs
 the body in the child.  The parsers of MLIR and the vendor libraries run in there: when the child dies of a signal, or
 works longer than ``--time-limit``, the parent says ``internal-error`` or ``time-limit`` and writes a reproducer (the
-command line, the inputs and what the child had said).  Exit status: 0, or 1 after an error.
+command line, the inputs and what the child had said).  Exit status: 0, 1 after an error, 130 after an interrupt.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ from pipelink.support.diagnostics import (
 )
 
 _HANDLED = 77  # the child's exit status after it has reported errors; any other but 0 is a crash
+_INTERRUPTED = 130  # what shells report after Ctrl-C
 _STARTED_OUTPUT_LINES = 40  # of a crashed child's stderr, kept as notes
+_LEAST_MEMORY = 8 << 30  # bytes of address space that a child may have on any machine
 _RESPONSE_DEPTH = 8  # of @files that name @files
 _MAX_INPUT = 256 << 20  # bytes of inputs that a reproducer holds
 DEFAULT_TIME_LIMIT = 900.0  # seconds
@@ -219,7 +221,10 @@ def run_tool(parser: ToolParser, body: Body, inputs: Inputs, argv: Sequence[str]
         return 1
     if arguments.in_process:
         return 1 if _work(body, arguments, console) else 0
-    return _Child(body, arguments, console, given, list(inputs(arguments))).run()
+    try:
+        return _Child(body, arguments, console, given, list(inputs(arguments))).run()
+    except KeyboardInterrupt:
+        return _INTERRUPTED
 
 
 def _work(body: Body, arguments: argparse.Namespace, console: Console) -> int:
@@ -246,6 +251,14 @@ def _work(body: Body, arguments: argparse.Namespace, console: Console) -> int:
         return _HANDLED
     console.say(render(collected.items, arguments.diagnostics))
     return _HANDLED if collected.errors else 0
+
+
+def _limit_memory() -> None:
+    """Let this process have as much address space as the machine has memory, so that a blow-up ends in an error."""
+    size = max(_LEAST_MEMORY, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    if hard == resource.RLIM_INFINITY or hard > size:
+        resource.setrlimit(resource.RLIMIT_AS, (size, hard))
 
 
 @dataclass
@@ -279,6 +292,7 @@ class _Child:
         status = 134
         try:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            _limit_memory()
             self.console.error_fd = os.dup(2)
             os.dup2(captured, 2)
             status = _work(self.body, self.arguments, self.console)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, error
+from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, error, nearest
 from pipelink.tools.common import Console, ToolParser, relocate, run_tool, write_output
 
 if TYPE_CHECKING:
@@ -95,10 +95,14 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.list_passes:
         write_output("-", list_passes())
         return
-    from pipelink.passes.pipeline import parse_pipeline
+    from pipelink.passes.pipeline import parse_pipeline, pass_name
 
-    if arguments.pipeline:
-        parse_pipeline(arguments.pipeline)  # refuse a bad one before any input is read
+    # refuse a bad pipeline before any input is read
+    names = [pass_name(item) for item in parse_pipeline(arguments.pipeline)] if arguments.pipeline else []
+    for name in filter(None, arguments.print_after.split(",")):
+        if name not in names:
+            message = f"--print-after: the pipeline has no pass '{name}'"
+            raise error("usage", message, hint=nearest(name, names))
     texts = [path for path in _inputs(arguments) if not _is_object(path)]
     if len(texts) > 1:
         raise error("usage", f"{len(texts)} IR inputs were given, one is read: {', '.join(texts)}")

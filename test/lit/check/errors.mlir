@@ -493,3 +493,21 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   // expected-error @below {{5 stages are asked of '@a::@o' to '@b::@i', the ports accept 2 … 4 [stages-refused]}}
   "pipelink.connect"() {source = @a::@o, target = @b::@i, stages = 5} : () -> ()
 }
+
+// -----
+
+// A touch that an input cannot have
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  // expected-error @below {{port 'i' of component 'b' is read by tma_multicast, not by wgmma, threads, tma, tcgen05 [bad-touch]}}
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "tma_multicast", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}

@@ -1,23 +1,5 @@
 // RUN: pl-opt --pipeline=check -split-input-file -verify-diagnostics %s -o -
 
-// A touch that an input cannot have
-module @a attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
-}
-module @b attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  // expected-error @below {{port 'i' of component 'b' is read by tma_multicast, not by wgmma, threads, tma, tcgen05 [bad-touch]}}
-  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "tma_multicast", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
-}
-module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
-  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
-  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
-  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
-}
-
-// -----
-
 // Wgmma on a target without it
 module @a attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
@@ -177,6 +159,24 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
   // expected-error @below {{'@a::@o' and '@b::@i' disagree on the token's credit: 1 and 0 [protocol-mismatch]}}
   "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// Credit on a stream
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  // expected-error @below {{the connection of '@a::@o' has credit 1, tokens alone have it, 0 or 1 [protocol-mismatch]}}
+  "pipelink.connect"() {source = @a::@o, target = @b::@i, credit = 1} : () -> ()
 }
 
 // -----

@@ -143,3 +143,27 @@ def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
     child.stdout.close()
     assert child.stderr.read() == b""
     assert child.wait() == 1
+
+
+def test_an_interrupt_is_no_traceback() -> None:
+    import subprocess
+
+    code = (
+        "import sys, time; from pipelink.tools.common import *\n"
+        "def body(a, c):\n    c.say('started'); time.sleep(60)\n"
+        "sys.exit(run_tool(ToolParser('pl-test', ''), body, lambda a: [], []))"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
+    assert child.stderr
+    assert child.stderr.read(7) == b"started"
+    child.send_signal(signal.SIGINT)
+    assert child.wait(10) == 130
+    assert child.stderr.read() == b""
+
+
+def test_a_blow_up_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert run(lambda _, __: bytearray(1 << 50)) == 1
+    assert "MemoryError" in capfd.readouterr().err
