@@ -35,10 +35,9 @@ from pipelink.analysis.binding import (
     Type,
     Value,
 )
+from pipelink.backend import toolchain
 from pipelink.ir.views import Component, Kernel
 from pipelink.support.diagnostics import Diagnostics, error
-
-TRANSFERS: Final = Path(__file__).resolve().parent.parent / "transfers"
 
 _TYPES: Final[dict[Type, str]] = {
     "void": "void", "unsigned": "unsigned", "int": "int", "pointer": "const void*",
@@ -215,7 +214,7 @@ def generate(kernel: Kernel, components: Mapping[str, Component], sources: Itera
     parts = ["// Generated: the composition as one translation unit.", "#define PL_MONOLITH 1"]
     parts += [f'#include "{path}"' for path in sources]
     for name in binding.transfer_sources:
-        parts.append(f'#include "{TRANSFERS / name}"')
+        parts.append(f'#include "{toolchain.transfer_dir() / name}"')
     parts.append(_frame(binding.frame))
     parts.append(
         f"struct alignas({binding.entry.parameter_align}) block {{ "

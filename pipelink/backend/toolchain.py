@@ -58,6 +58,11 @@ def cutlass_include_dir() -> Path:
     raise error("toolchain-missing", "CUTLASS's headers are missing", hint="pip install nvidia-cutlass==4.2.0.0")
 
 
+def transfer_dir() -> Path:
+    """The folder of the transfers' sources, which a monolith includes."""
+    return Path(__file__).parents[1] / "transfers"
+
+
 def _binary(name: str) -> Path:
     path = _package("bin", name)
     found = str(path) if path else shutil.which(name)
