@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from pipelink.objects import Record
 
 
+class _PrintIncludeDir(argparse.Action):
+    """Prints where ``pipelink/component.cuh`` is, for the include path of other compilers."""
+
+    def __call__(self, *_: object) -> None:
+        from pipelink.backend import toolchain
+
+        write_output("-", f"{toolchain.include_dirs()[0]}\n")
+        raise SystemExit(0)
+
+
 def _parser() -> ToolParser:
     parser = ToolParser("pl-cc", "Compile a component into a linkable object, with NVRTC.")
     parser.add_argument("source", metavar="SOURCE.cu", help="CUDA C++ with one or more PL_COMPONENTs")
@@ -38,6 +48,7 @@ def _parser() -> ToolParser:
     parser.add_argument("-X", action="append", default=[], dest="options", metavar="OPTION", help="option for NVRTC")
     parser.add_argument("-MD", action="store_true", help="write a dependency file")
     parser.add_argument("-MF", metavar="FILE", help="the dependency file [the object's name with .d]")
+    parser.add_argument("--print-include-dir", action=_PrintIncludeDir, nargs=0, help="print where the headers are")
     parser.add_argument("-v", "--verbose", action="store_true", help="print what is done and how long it takes")
     return parser
 
