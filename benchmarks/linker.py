@@ -1,0 +1,148 @@
+"""How fast the linker is on this machine.
+
+    python benchmarks/linker.py [--output benchmarks/results/linker.json]
+
+Measures, on the example GEMM: check, place and fuse in a warm process; ``pl-link`` with a warm cache, Python's start
+included; a cold link beside what it cannot avoid (nvJitLink's own time, and the start of the process and of the
+disassembler that the audit needs).  And on synthetic kernels: the placement of 100 and 1,000 instances.  Medians of
+interleaved runs; the limits are the project's own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import placement  # noqa: E402
+from pipelink import ir  # noqa: E402
+from pipelink.backend import nvjitlink, sass, toolchain  # noqa: E402
+from pipelink.passes.pipeline import parse_pipeline, run_pipeline  # noqa: E402
+from pipelink.tools import pl_cc  # noqa: E402
+
+GEMM = ROOT / "examples" / "gemm" / "gemm.mlir"
+SOURCES = {"tma_loader": "sm_90a", "wgmma_mainloop": "sm_90a", "bias_relu": "sm_80", "grouped_tiles": "sm_80"}
+LIMITS = {
+    "passes_ms": 60.0,
+    "warm_link_s": 1.0,
+    "imports_s": 0.5,
+    "cold_link_ratio": 1.2,
+    "place_100_s": 1.0,
+    "place_1000_s": 10.0,
+}
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def passes_ms(rounds: int) -> float:
+    """check, place and fuse of the GEMM, parsing excluded, in a process that has done it before."""
+    pipeline = parse_pipeline("check,place,fuse")
+    taken: list[float] = []
+    for _ in range(rounds):
+        module = ir.parse(GEMM)
+        taken.append(seconds(lambda module=module: run_pipeline(pipeline, module.operation)) * 1e3)
+    return statistics.median(taken[3:])
+
+
+def run(*command: str, cache: str) -> tuple[float, str]:
+    start = time.perf_counter()
+    environment = os.environ | {"PIPELINK_CACHE_DIR": cache}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return time.perf_counter() - start, done.stdout + done.stderr
+
+
+def links(folder: Path, rounds: int) -> dict[str, float]:
+    """Cold and warm links, interleaved with what a cold one cannot avoid."""
+    objects: list[str] = []
+    for name, arch in SOURCES.items():
+        objects.append(str(folder / f"{name}.o"))
+        source = ROOT / "pipelink" / "components" / f"{name}.cu"
+        if pl_cc.main([str(source), "-o", objects[-1], "--arch", arch]):
+            raise SystemExit(f"pl-cc failed on {source}")
+    tool = [sys.executable, "-m", "pipelink.tools.pl_link"]
+    command = [*tool, str(GEMM), *objects, "-o", str(folder / "gemm.plk")]
+    warm = str(folder / "warm")
+    run(*command, cache=warm)
+    tiny = toolchain.compile_cubin('extern "C" __global__ void k() {}', "tiny.cu", "sm_90a")
+    cold_s, warm_s, vendor_s, start_s, disassembler_s, imports_s = ([] for _ in range(6))
+    for _ in range(rounds):
+        taken, text = run(*command, "-v", "--no-cache", cache=warm)
+        cold_s.append(taken)
+        vendor_s.append(float(re.findall(r"([\d.]+) ms\s+nvJitLink", text)[0]) / 1e3)
+        start_s.append(run(sys.executable, "-c", "import pipelink.tools.pl_link, pipelink.ir", cache=warm)[0])
+        disassembler_s.append(seconds(lambda: sass.disassemble(tiny)))
+        warm_s.append(run(*command, cache=warm)[0])
+        python = run(sys.executable, "-c", "pass", cache=warm)[0]
+        imports_s.append(run(sys.executable, "-c", "import pipelink.tools.pl_link", cache=warm)[0] - python)
+    avoidable = [c / (v + s + d) for c, v, s, d in zip(cold_s, vendor_s, start_s, disassembler_s, strict=True)]
+    median = statistics.median
+    return {
+        "cold_link_s": median(cold_s),
+        "nvjitlink_s": median(vendor_s),
+        "start_s": median(start_s),
+        "disassembler_start_s": median(disassembler_s),
+        "cold_link_ratio": median(avoidable),
+        "warm_link_s": median(warm_s),
+        "imports_s": median(imports_s),
+    }
+
+
+def measure(rounds: int) -> dict[str, Any]:
+    figures: dict[str, Any] = {"passes_ms": passes_ms(rounds + 10)}
+    with tempfile.TemporaryDirectory() as folder:
+        figures |= links(Path(folder), rounds)
+    for instances in (100, 1000):
+        found = placement.measure(instances)
+        figures[f"place_{instances}_s"] = found["seconds"]
+        figures |= {f"place_{instances}_{key}": value for key, value in found.items() if key != "seconds"}
+    return figures
+
+
+def machine() -> dict[str, str]:
+    cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    return {
+        "cpu": cpu[1] if cpu else platform.processor(),
+        "cores": str(os.cpu_count()),
+        "python": platform.python_version(),
+        "toolkit": toolchain.toolkit_version(),
+        "nvjitlink": ".".join(map(str, nvjitlink.version())),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "results" / "linker.json")
+    parser.add_argument("--rounds", type=int, default=7)
+    arguments = parser.parse_args()
+    figures = measure(arguments.rounds)
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    result = {"benchmark": "linker", "machine": machine(), "limits": LIMITS, "figures": figures}
+    arguments.output.write_text(json.dumps(result, indent=1) + "\n")
+    failed = 0
+    for name, value in figures.items():
+        limit = LIMITS.get(name)
+        verdict = "" if limit is None else f"limit {limit:g}  {'ok' if value <= limit else 'MISSED'}"
+        failed += limit is not None and value > limit
+        print(f"{name:28} {value:10.3f}  {verdict}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
