@@ -58,7 +58,11 @@ def link(
         arguments.append("-lineinfo")
     arguments += options
     start = time.perf_counter()
-    handle = nvjitlink.create(len(arguments), arguments)
+    try:
+        handle = nvjitlink.create(len(arguments), arguments)
+    except nvjitlink.nvJitLinkError as problem:
+        given = " ".join(arguments)
+        raise error("nvjitlink-failed", f"nvJitLink refused its options: {problem}", notes=[Note(given)]) from None
     current = ""
     try:
         try:

@@ -22,7 +22,7 @@ config.environment["PATH"] = os.pathsep.join(
 )
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
 # No test reads or fills the cache of the person who runs it.
-config.environment["PIPELINK_CACHE"] = str(root / "build" / "lit" / "cache")
+config.environment["PIPELINK_CACHE_DIR"] = str(root / "build" / "lit" / "cache")
 
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%components", str(root / "pipelink" / "components")))
