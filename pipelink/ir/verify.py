@@ -7,6 +7,7 @@ registered, and reports everything it finds.  What components promise each other
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,6 +17,7 @@ from pipelink.ir.references import verify_references
 from pipelink.ir.schema import (
     COMPONENT,
     DIRECTIONS,
+    ELEMENT_BITS,
     IMAGE,
     KERNEL,
     MODULE_ATTRIBUTES,
@@ -44,6 +46,7 @@ _WORDS = {
     "ref": "a parameter's name",
 }
 _CONTRACT_NAMES = ("pipelink.tensor", "pipelink.derive", "pipelink.workspace", "pipelink.peer")
+_DENSE = ("row_major", "swizzle128", "swizzle64", "swizzle32")
 _ONCE = ("pipelink.grid", "pipelink.cluster", "pipelink.resident")
 
 
@@ -276,8 +279,23 @@ def _verify_port(view: View, what: str, diagnostics: Diagnostics) -> None:
                 diagnostics.error("alignment-unstated", f"{name} states no alignment", where)
             if not tile["shape"]:
                 diagnostics.error("wrong-attribute", f"{name} has an empty shape", where)
+            before = len(diagnostics.items)
             for key in ("shape", "stride", "swizzle"):
                 _verify_ints(tile.get(key, ()), f"'{key}' of {name}", TILE[key].least, where, diagnostics)
+            if len(diagnostics.items) == before:
+                _verify_size(tile, name, where, diagnostics)
+
+
+def _verify_size(tile: dict[str, Value], what: str, where: Location, diagnostics: Diagnostics) -> None:
+    """A tile of a known element is at least as large as its elements."""
+    bits, size = ELEMENT_BITS.get(tile["element"]), tile.get("bytes")
+    if bits is None or size is None or tile["layout"] not in _DENSE:
+        return
+    needed = -(-math.prod(tile["shape"]) * bits // 8)
+    if not needed <= size:
+        shape = "×".join(str(extent) for extent in tile["shape"])
+        message = f"{what} has {size} bytes, {shape} {tile['element']} need {needed}"
+        diagnostics.error("wrong-attribute", message, where)
 
 
 def _verify_ints(values: Any, what: str, least: int, where: Location, diagnostics: Diagnostics) -> None:

@@ -102,9 +102,16 @@ def _check_warps(graph: ConnectionGraph, target: Target, diagnostics: Diagnostic
         notes = [Note(f"'@{key[0]}::@{key[1]}' has {role.warps} warps", role.location) for key, role in largest]
         diagnostics.error("too-many-warps", message, kernel.location, notes=notes)
         return
+    ctas = kernel.min_ctas or 1
+    if warps * ctas > target.warps_per_sm or ctas > target.ctas_per_sm:
+        message = (
+            f"{ctas} CTAs of kernel '{kernel.name}' with {warps} warps each are asked on one SM, "
+            f"{target.name} has {target.warps_per_sm} warps in at most {target.ctas_per_sm} CTAs"
+        )
+        diagnostics.error("too-many-warps", message, kernel.location)
+        return
     asked = [(max(group, key=lambda item: item[1].warps * (item[1].registers or (0, 0))[0])) for group in groups]
     registers = sum(role.warps * WARP_THREADS * (role.registers or (0, 0))[0] for _, role in asked)
-    ctas = kernel.min_ctas or 1
     if registers * ctas > target.registers_per_sm:
         message = (
             f"kernel '{kernel.name}' needs at least {registers} registers"

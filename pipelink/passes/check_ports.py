@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipelink.analysis.graph import ConnectionGraph, Edge, End
-from pipelink.ir.schema import SOURCES, TARGETS
+from pipelink.ir.schema import ELEMENT_BITS, SOURCES, TARGETS
 from pipelink.ir.views import Port, Tile
 from pipelink.support.diagnostics import Diagnostics, Location, Note, nearest
 from pipelink.target import Target
@@ -16,6 +16,10 @@ _READS = ("wgmma", "threads", "tma", "tcgen05")
 _LOCAL = ("cp_async", "threads")
 #: Boundaries from which a swizzle pattern repeats, in bytes (PTX ISA, shared memory swizzling).
 SWIZZLE_ALIGN = {"swizzle128": 1024, "swizzle64": 512, "swizzle32": 256}
+#: Bytes of a row that one TMA copy swizzles (CUDA driver API, cuTensorMapEncodeTiled: boxDim and swizzle).
+SWIZZLE_SPAN = {"swizzle128": 128, "swizzle64": 64, "swizzle32": 32}
+TMA_BOX = 256  # elements along a dimension of a box, same source
+TMA_STEP = 16  # bytes of a box's row, same source
 TMA_ALIGN = 128  # bytes, of a shared-memory buffer that TMA reads or writes
 
 
@@ -121,6 +125,20 @@ def _check_tile(port: Port, tile: Tile, what: str, target: Target, end: End, dia
     if tile.align % needed:
         why = f"{tile.layout} repeats from {needed} bytes" if needed > TMA_ALIGN else f"TMA needs {needed}"
         diagnostics.error("bad-alignment", f"{what} is aligned to {tile.align} bytes, {why}", port.location)
+    bits = ELEMENT_BITS.get(tile.element)
+    if port.touch not in ("tma", "tma_multicast") or bits is None:
+        return
+    row = tile.shape[-1] * bits // 8
+    span = SWIZZLE_SPAN.get(tile.layout, row)
+    if row > span:
+        message = f"{what} has rows of {row} bytes, TMA copies {span} at once into {tile.layout}"
+        diagnostics.error("bad-touch", message, port.location)
+    elif max(tile.shape) > TMA_BOX:
+        message = f"{what} is {_shape(tile)}, TMA copies at most {TMA_BOX} elements along a dimension"
+        diagnostics.error("bad-touch", message, port.location)
+    elif row % TMA_STEP:
+        message = f"{what} has rows of {row} bytes, TMA copies multiples of {TMA_STEP}"
+        diagnostics.error("bad-touch", message, port.location)
 
 
 def _check_warpgroups(end: End, what: str, diagnostics: Diagnostics) -> None:

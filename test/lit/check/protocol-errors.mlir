@@ -1,42 +1,5 @@
 // RUN: pl-opt --pipeline=check -split-input-file -verify-diagnostics %s -o -
 
-// Wgmma on a target without it
-module @a attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
-}
-module @b attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "wgmma", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
-}
-module @k attributes {pipelink.kernel = {target = "sm_90"}} {
-  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
-  // expected-error @below {{port 'i' of component 'b' needs wgmma, which sm_90 does not have [unsupported-by-target]}}
-  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
-  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
-}
-
-// -----
-
-// Wgmma in half a warpgroup
-module @a attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
-}
-module @b attributes {pipelink.component = {abi = 1}} {
-  // expected-note @below {{the role is declared here}}
-  "pipelink.role"() {sym_name = "run", warps = 6} : () -> ()
-  // expected-error @below {{port 'i' of component 'b' is read by wgmma, which whole warpgroups issue; role 'run' has 6 warps aligned to 1 [unaligned-warpgroup]}}
-  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "wgmma", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
-}
-module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
-  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
-  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
-  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
-}
-
-// -----
-
 // A swizzle off its boundary
 module @a attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
@@ -64,6 +27,60 @@ module @a attributes {pipelink.component = {abi = 1}} {
 module @b attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
   "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "row_major", align = 16}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// TMA rows beyond the swizzle
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  // expected-error @below {{tile 0 of port 'o' of component 'a' has rows of 256 bytes, TMA copies 128 at once into swizzle128 [bad-touch]}}
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "tma", stages = [2, 4], tiles = [{element = "bf16", shape = [64, 128], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [64, 128], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// A TMA box that is too large
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  // expected-error @below {{tile 0 of port 'o' of component 'a' is 512×64, TMA copies at most 256 elements along a dimension [bad-touch]}}
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "tma", stages = [2, 4], tiles = [{element = "bf16", shape = [512, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [512, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// TMA rows that are no multiple of 16 bytes
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  // expected-error @below {{tile 0 of port 'o' of component 'a' has rows of 24 bytes, TMA copies multiples of 16 [bad-touch]}}
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "tma", stages = [2, 4], tiles = [{element = "bf16", shape = [64, 12], layout = "row_major", align = 1024}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [64, 12], layout = "row_major", align = 1024}]} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
@@ -381,6 +398,24 @@ module @b attributes {pipelink.component = {abi = 1}} {
 }
 // expected-error @below {{kernel 'k' needs 36 warps, a CTA has at most 32 [too-many-warps]}}
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
+// More CTAs than an SM holds
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 16} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 8} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+// expected-error @below {{3 CTAs of kernel 'k' with 24 warps each are asked on one SM, sm_90a has 64 warps in at most 32 CTAs [too-many-warps]}}
+module @k attributes {pipelink.kernel = {target = "sm_90a", min_ctas = 3}} {
   "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
   "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
   "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()

@@ -419,3 +419,12 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   // expected-error @below {{component 'b' has no buffer 'x', which '@b::@x' names [unknown-name]}}
   "pipelink.overlay"() {buffers = [@a::@o, @b::@x], because = "they are apart"} : () -> ()
 }
+
+// -----
+
+// A tile that is smaller than its elements
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  // expected-error @below {{tile 0 of port 'o' has 8192 bytes, 128×64 bf16 need 16384 [wrong-attribute]}}
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024, bytes = 8192}]} : () -> ()
+}
