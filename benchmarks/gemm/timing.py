@@ -11,6 +11,8 @@ from __future__ import annotations
 import ctypes
 import random
 import statistics
+import subprocess
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,3 +140,18 @@ def interval(ratios: list[float], resamples: int = 1000, seed: int = 0) -> tuple
     draw = random.Random(seed)
     medians = sorted(statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(resamples))
     return statistics.median(ratios), medians[int(resamples * 0.025)], medians[int(resamples * 0.975)]
+
+
+def driver_version() -> str:
+    """The kernel driver's version, such as ``580.159.04``; ``unknown`` if nvidia-smi is missing."""
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[0]
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        return "unknown"
+
+
+def manifest(package: Path) -> str:
+    """The manifest of a .plk, as JSON text."""
+    with zipfile.ZipFile(package) as archive:
+        return archive.read("manifest.json").decode()

@@ -51,27 +51,22 @@ static __device__ __forceinline__ void copy_tile(pl::self self, pl::slot slot, c
   }
 }
 
-// One K tile: acc[i][g] is the 16 x 8 part i * 16 rows and g * 8 columns into the warp's 64 x 64.  The fragments of
-// both halves of the tile are loaded before the first multiplication.
+// One K tile: acc[i][g] is the 16 x 8 part i * 16 rows and g * 8 columns into the warp's 64 x 64.
 static __device__ __forceinline__ void multiply(float (&acc)[4][8][4], unsigned a, unsigned b, int row, int col, int lane) {
-  unsigned left[2][4][4], right[2][4][4];
 #pragma unroll
-  for (int step = 0; step < 2; ++step) {
+  for (int step = 0; step < tile_k / 16; ++step) {
+    unsigned left[4][4], right[4][4];
 #pragma unroll
     for (int i = 0; i < 4; ++i)  // rows 0-7 and 8-15 of K columns 0-7, then of K columns 8-15
-      plc::load_matrices(left[step][i], a + swizzled(row + lane % 16, step * 2 + lane / 16) + i * 16 * 64);
+      plc::load_matrices(left[i], a + swizzled(row + lane % 16, step * 2 + lane / 16) + i * 16 * 64);
 #pragma unroll
     for (int g = 0; g < 4; ++g)  // K columns 0-7 and 8-15 of eight columns of C, then of the next eight
-      plc::load_matrices(right[step][g],
-                         b + swizzled(col + lane / 16 * 8 + lane % 8, step * 2 + lane / 8 % 2) + g * 16 * 64);
-  }
-#pragma unroll
-  for (int step = 0; step < 2; ++step)
+      plc::load_matrices(right[g], b + swizzled(col + lane / 16 * 8 + lane % 8, step * 2 + lane / 8 % 2) + g * 16 * 64);
 #pragma unroll
     for (int i = 0; i < 4; ++i)
 #pragma unroll
-      for (int g = 0; g < 8; ++g)
-        plc::mma(acc[i][g], left[step][i], right[step][g / 2][g % 2 * 2], right[step][g / 2][g % 2 * 2 + 1]);
+      for (int g = 0; g < 8; ++g) plc::mma(acc[i][g], left[i], right[g / 2][g % 2 * 2], right[g / 2][g % 2 * 2 + 1]);
+  }
 }
 
 PL_ENTRY(mma) {
@@ -110,7 +105,10 @@ PL_ENTRY(mma) {
       plc::chunk values;
 #pragma unroll
       for (int j = 0; j < 32; ++j) values[j] = acc[part][j / 4][j % 4];
-      store(self, values, w.m * tile_m + row + part * 16, w.n * tile_n + col);
+      // The branch also keeps the chunks apart: overlapped, they need more registers than there are.  The vote tells
+      // the compiler that the warp stays together.
+      const int y = w.m * tile_m + row + part * 16;
+      if (__any_sync(~0u, y < m(self))) store(self, values, y, w.n * tile_n + col);
     }
   }
 }
