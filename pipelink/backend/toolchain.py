@@ -15,9 +15,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pipelink.support.diagnostics import Diagnostic, LinkError, Location, Note, error
+from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, Location, Note, error
 
 _MESSAGE = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (?P<text>.*)$")
+_WARNING = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): warning(?: #[\w-]+)?: (?P<text>.*)$", re.MULTILINE)
 _ASSERTION = re.compile(r'^static assertion failed with "(.*)"$')
 # What EDG says where a PL_ declaration, which begins with a namespace, stands in a class or function.
 _SCOPE_ERRORS = ("expected a declaration", "namespace definition is not allowed")
@@ -110,10 +111,14 @@ def compile_ltoir(
     defines: Sequence[str] = (),
     std: str = "c++17",
     options: Sequence[str] = (),
+    diagnostics: Diagnostics | None = None,
 ) -> bytes:
     """LTO-IR of relocatable device code for ``arch`` (``sm_90a``).  ``name`` is the file name in diagnostics; the
-    toolchain's own include folders come last.  LinkError ``compile-error`` at the first error, with the log."""
-    return _compile(source, name, arch, "ltoir", ("-rdc=true", "-dlto", *options), include_dirs, defines, std)
+    toolchain's own include folders come last.  Warnings go to ``diagnostics``.  LinkError ``compile-error`` at the
+    first error, with the log."""
+    return _compile(
+        source, name, arch, "ltoir", ("-rdc=true", "-dlto", *options), include_dirs, defines, std, diagnostics
+    )
 
 
 def compile_cubin(
@@ -125,9 +130,10 @@ def compile_cubin(
     defines: Sequence[str] = (),
     std: str = "c++17",
     options: Sequence[str] = (),
+    diagnostics: Diagnostics | None = None,
 ) -> bytes:
     """A whole program's cubin for ``arch``, without LTO.  Arguments and errors as :func:`compile_ltoir`."""
-    return _compile(source, name, arch, "cubin", tuple(options), include_dirs, defines, std)
+    return _compile(source, name, arch, "cubin", tuple(options), include_dirs, defines, std, diagnostics)
 
 
 def _compile(
@@ -139,6 +145,7 @@ def _compile(
     dirs: Sequence[str | Path],
     defines: Sequence[str],
     std: str,
+    diagnostics: Diagnostics | None,
 ) -> bytes:
     nvrtc = _nvrtc()
     options = [f"-arch={arch}", f"-std={std}", *flags]
@@ -150,6 +157,8 @@ def _compile(
         (status,) = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
         if int(status):
             raise _failure(name, _log(nvrtc, program) or _text(nvrtc, status))
+        if diagnostics is not None and (log := _log(nvrtc, program)):
+            _warn(name, log, diagnostics)
         sizes = {"ltoir": nvrtc.nvrtcGetLTOIRSize, "cubin": nvrtc.nvrtcGetCUBINSize}
         reads = {"ltoir": nvrtc.nvrtcGetLTOIR, "cubin": nvrtc.nvrtcGetCUBIN}
         status, size = sizes[result](program)
@@ -178,6 +187,14 @@ def _log(nvrtc: Any, program: Any) -> str:
     data = bytearray(size)
     nvrtc.nvrtcGetProgramLog(program, data)
     return data.decode("utf-8", "replace").strip("\0 \n")
+
+
+def _warn(name: str, log: str, diagnostics: Diagnostics) -> None:
+    """The first warning of the log of a compilation that succeeded, with the log."""
+    notes = [Note(f"the compiler's log:\n{log}")]
+    match = _WARNING.search(log)
+    where = Location(match["file"], int(match["line"])) if match else Location(name)
+    diagnostics.warning("compile-warning", match["text"] if match else log.splitlines()[0], where, notes=notes)
 
 
 def _failure(name: str, log: str) -> LinkError:

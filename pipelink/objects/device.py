@@ -60,12 +60,13 @@ def _ptx(image: Image, name: str) -> bytes:
         nvjitlink.destroy(handle)
 
 
-def verify(item: Object) -> None:
+def verify(item: Object, diagnostics: Diagnostics | None = None) -> None:
     """Compare the contract with what every architecture's device code says.
 
-    Raises LinkError ``contract-mismatch``, one error per record and architecture that differ.
+    Raises LinkError ``contract-mismatch``, one error per record and architecture that differ.  Code that was compiled
+    without the header cannot be compared: that is a warning, ``unverified-contract``, in ``diagnostics``.
     """
-    found = Diagnostics()
+    found = diagnostics if diagnostics is not None else Diagnostics()
     for unit in sorted({image.unit for image in item.ltoir}):
         for image in (image for image in item.ltoir if image.unit == unit):
             _compare(item, image, found)
@@ -76,6 +77,10 @@ def _compare(item: Object, image: Image, found: Diagnostics) -> None:
     where = Location(item.path)
     read = [parse_record(text, item.name, where, Diagnostics()) for text in device_records(image, item.name)]
     device = {_key(record): record for record in read if record is not None}
+    if not device:
+        message = f"the code for {image.arch} of '{item.name}' carries no records to compare the contract with"
+        found.warning("unverified-contract", message, where)
+        return
     names = {record.component for record in device.values()}
     single = len({other.unit for other in item.ltoir}) == 1
     contract = {

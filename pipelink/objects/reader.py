@@ -85,14 +85,23 @@ def _object(data: bytes, path: str, member: str, diagnostics: Diagnostics) -> Ob
         raise error("no-contract", message, where, hint=hint)
     components = records.parse(contract, name, where, diagnostics) if contract else ()
     images = _images(parsed, components[0].toolkit if components else "", name, where)
-    if components and not any(image.kind == "ltoir" for image in images):
-        kinds = sorted({f"{image.kind} for {image.arch}" for image in images})
-        has = f"holds {', '.join(kinds)} but no LTO-IR" if kinds else "holds no device code"
-        message = f"object '{name}' of component '{components[0].name}' {has}"
+    if components:
+        _require_ltoir(images, components[0], name, where)
+    return Object(path, member, components, images)
+
+
+def _require_ltoir(images: tuple[Image, ...], component: ContractComponent, name: str, where: Location) -> None:
+    """Every translation unit of a component object has LTO-IR."""
+    for unit in sorted({image.unit for image in images}) or [0]:
+        mine = [image for image in images if image.unit == unit]
+        if any(image.kind == "ltoir" for image in mine):
+            continue
+        kinds = ", ".join(sorted({f"{image.kind} for {image.arch}" for image in mine}))
+        has = f"holds {kinds} but no LTO-IR" if kinds else "holds no device code"
         notes = [Note("nothing of it would be inlined, and register reallocation would be lost")]
         hint = f"compile it with pl-cc, or with {_FLAGS} and without -G"
+        message = f"object '{name}' of component '{component.name}' {has}"
         raise error("no-ltoir", message, where, notes=notes, hint=hint)
-    return Object(path, member, components, images)
 
 
 def _images(parsed: elf.ElfObject, toolkit: str, name: str, where: Location) -> tuple[Image, ...]:

@@ -49,6 +49,8 @@ CATALOG: dict[str, str] = {
     "duplicate-component": "two components have one name",
     "missing-definition": "a component declares a role or an answer that it does not define",
     "arch-dependent-contract": "a contract differs between architectures",
+    "compile-warning": "NVRTC warned about a component's source",
+    "unverified-contract": "device code carries no records, so its contract cannot be compared with it",
     "contract-mismatch": "a contract is not the one the device code was compiled with",
     # ir: structure
     "invalid-ir": "the text is not valid IR",

@@ -97,6 +97,7 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
             defines=arguments.define,
             std=arguments.std,
             options=options,
+            diagnostics=console.diagnostics if not images else None,  # the same warnings for every architecture
         )
         compiled = time.perf_counter()
         image = Image(arch, "ltoir", toolchain.toolkit_version(), code)

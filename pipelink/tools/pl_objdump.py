@@ -39,7 +39,7 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
         from pipelink.objects import device
 
         for item in items:
-            device.verify(item)
+            device.verify(item, console.diagnostics)
     if arguments.json:
         text = json.dumps([_as_json(item) for item in items], indent=1) + "\n"
     else:

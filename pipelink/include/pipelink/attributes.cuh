@@ -138,7 +138,7 @@ PL_FN_ bool is_one_of() {
 }
 // How many of the attributes A speak about `what`.
 template <class... A>
-PL_FN_ int count(about what) {
+PL_FN_ int count([[maybe_unused]] about what) {
   return (0 + ... + int(about_of<A>::is(what)));
 }
 template <class A>

@@ -9,7 +9,7 @@ from pipelink import ir
 from pipelink.backend import toolchain
 from pipelink.ir import builder
 from pipelink.objects import Contract, Image, Object, device, from_ltoir, object_bytes, parse_objects, to_ir
-from pipelink.support.diagnostics import LinkError, Location
+from pipelink.support.diagnostics import Diagnostics, LinkError, Location
 
 SOURCE = Path(__file__).parent / "component.cu"
 
@@ -94,6 +94,14 @@ def test_python_contract() -> None:
         contract.symbol("d", "pl_address")
 
 
+def test_code_without_records_is_not_verified() -> None:
+    code = toolchain.compile_ltoir("__device__ int f() { return 1; }", "f.cu", "sm_90a")
+    item = from_ltoir({"sm_90a": code}, Contract("py::f"), name="f.py")
+    found = Diagnostics()
+    device.verify(item, found)
+    assert [(d.severity, d.id) for d in found.items] == [("warning", "unverified-contract")]
+
+
 def test_contract_symbols_are_the_headers(compiled: Object) -> None:
     """The names that Python derives are the ones that the C++ compiler mangles."""
     contract = Contract("test::everything").role("run", 8).stream("ab", "out", [], (2, 8), "tma").barrier("met", 256)
@@ -141,7 +149,6 @@ def test_arch_dependent_contract() -> None:
         "PL_COMPONENT(x) {\nPL_SMEM(s, float[N]);\n}\n"
     )
     from pipelink.objects.records import parse_record
-    from pipelink.support.diagnostics import Diagnostics
 
     contracts = []
     for arch in ("sm_80", "sm_90a"):
