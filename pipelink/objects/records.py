@@ -89,21 +89,17 @@ def _is_scalar(value: Any) -> bool:
     return _is_int(-MAX_INT)(value) or _is_text(value)
 
 
-def _is_tree(value: Any) -> bool:
-    """Shapes and strides of a CuTe layout: integers, nested in lists."""
-    return all(_is_tree(part) if isinstance(part, list) else _is_int(0)(part) for part in value)
-
-
+_EXTENTS = _is_list(_is_int(1), 1, 8)
 _TILE: Final[dict[str, Check]] = {
     "element": _is_text,
-    "shape": lambda value: isinstance(value, list) and 0 < len(value) <= 8 and _is_tree(value),
+    "shape": _EXTENTS,
     "layout": _is_one_of("row_major", "swizzle128", "swizzle64", "swizzle32", "item", "cute"),
     "bytes": _is_int(1),
     "align": _is_align,
 }
 _CUTE: Final[dict[str, Check]] = {
-    "stride": lambda value: isinstance(value, list) and 0 < len(value) <= 8 and _is_tree(value),
-    "swizzle": _is_list(_is_int(-16, 16), 3, 3),
+    "stride": _is_list(_is_int(1), 2, 32),  # extent and stride of each mode
+    "swizzle": _is_list(_is_int(0, 16), 3, 3),
 }
 
 

@@ -4,8 +4,9 @@
 //
 // A layout that is one of PipeLink's own (rows of one swizzle width, such as a K-major GMMA atom tiled along M, or plain
 // rows) is recorded under that name, so the other end of a connection need not know CuTe.  Any other is recorded with
-// shape and stride as nested lists and, for a composed layout, the swizzle <B, M, S>.  Needs CUTLASS's headers
-// (pl-cc --include-cutlass), and with NVRTC -default-device, because theirs name no execution space.
+// its shape, the extent and stride of every mode ("stride": [extent, stride, extent, stride, ...]) and, for a composed
+// layout, the swizzle [bits, base, shift] over byte addresses.  Needs CUTLASS's headers (pl-cc --include-cutlass), and
+// with NVRTC -default-device, because theirs name no execution space.
 #pragma once
 #include <cute/layout.hpp>
 #include <cute/layout_composed.hpp>
@@ -15,42 +16,55 @@
 
 namespace pl {
 namespace detail {
-template <class Tree, int... I>
-PL_FN_ void write_modes(writer& w, Tree const&, list<I...>);
-template <class Tree>
-PL_FN_ void write_tree(writer& w, Tree const& t) {
-  if constexpr (cute::is_tuple<Tree>::value) {
-    w.open('[');
-    write_modes(w, t, typename make_list<cute::tuple_size<Tree>::value>::type{});
-    w.close(']');
+// "extent, stride" of every mode of a layout, in order.
+template <class Shape, class Stride, int... I>
+PL_FN_ void write_modes(writer& w, Shape const& shape, Stride const& stride, list<I...>);
+template <class Shape, class Stride>
+PL_FN_ void write_mode(writer& w, Shape const& shape, Stride const& stride) {
+  if constexpr (cute::is_tuple<Shape>::value) {
+    write_modes(w, shape, stride, typename make_list<cute::tuple_size<Shape>::value>::type{});
   } else {
-    static_assert(cute::is_static<Tree>::value, "pl::cute_tile: the layout must be static");
-    w.item(static_cast<long long>(Tree::value));
+    static_assert(cute::is_static<Shape>::value && cute::is_static<Stride>::value,
+                  "pl::cute_tile: the layout must be static");
+    w.item(static_cast<long long>(Shape::value));
+    w.item(static_cast<long long>(Stride::value));
   }
 }
-template <class Tree, int... I>
-PL_FN_ void write_modes(writer& w, Tree const&, list<I...>) {
-  (write_tree(w, cute::tuple_element_t<I, Tree>{}), ...);
+template <class Shape, class Stride, int... I>
+PL_FN_ void write_modes(writer& w, Shape const&, Stride const&, list<I...>) {
+  (write_mode(w, cute::tuple_element_t<I, Shape>{}, cute::tuple_element_t<I, Stride>{}), ...);
+}
+// The extents of the layout's top modes: the tile's shape.
+template <class Layout, int... I>
+PL_FN_ void write_extents(writer& w, list<I...>) {
+  (w.item(static_cast<long long>(decltype(cute::size<I>(Layout{}))::value)), ...);
+}
+// log2 of an element's bytes: what turns a swizzle of element indices into one of byte addresses.
+PL_FN_ int element_shift(int bits) {
+  int shift = -3;
+  for (; bits > 1; bits /= 2) ++shift;
+  return shift;
 }
 template <class Layout>
 struct cute_parts {
   using layout = Layout;
   enum : int { row_bytes = 0 };
-  PL_STATIC_FN_ void swizzle(writer&) {}
+  PL_STATIC_FN_ void swizzle(writer&, int) {}
   PL_STATIC_FN_ int align(int) { return 128; }
 };
 template <int B, int M, int S, class Offset, class L>
 struct cute_parts<cute::ComposedLayout<cute::Swizzle<B, M, S>, Offset, L>> {
   using layout = L;
   enum : int { row_bytes = -1 };
-  PL_STATIC_FN_ void swizzle(writer& w) {
+  PL_STATIC_FN_ void write_swizzle(writer& w, int base) {
     w.key("swizzle");
     w.open('[');
     w.item(B);
-    w.item(M);
+    w.item(base);
     w.item(S);
     w.close(']');
   }
+  PL_STATIC_FN_ void swizzle(writer& w, int bits) { write_swizzle(w, M + element_shift(bits)); }
   // The pattern repeats every 2^(B + M + |S|) elements.
   PL_STATIC_FN_ int align(int bits) {
     int bytes = (1 << (B + M + (S > 0 ? S : -S))) * bits / 8;
@@ -63,6 +77,9 @@ template <int B, int M, int S, int Bits, class L>
 struct cute_parts<cute::ComposedLayout<cute::Swizzle<B, M, S>, cute::smem_ptr_flag_bits<Bits>, L>>
     : cute_parts<cute::ComposedLayout<cute::Swizzle<B, M, S>, cute::Int<0>, L>> {
   enum : int { row_bytes = M == 4 && S == 3 ? 16 << B : -1 };
+  PL_STATIC_FN_ void swizzle(writer& w, int) {
+    cute_parts<cute::ComposedLayout<cute::Swizzle<B, M, S>, cute::Int<0>, L>>::write_swizzle(w, M);
+  }
   PL_STATIC_FN_ int align(int) {
     return cute_parts<cute::ComposedLayout<cute::Swizzle<B, M, S>, cute::Int<0>, L>>::align(8);
   }
@@ -124,23 +141,18 @@ struct cute_tile {
       using L = typename detail::cute_parts<Layout>::layout;
       w.field("element", element<T>::name());
       w.key("shape");
-      list_of(w, L{}.shape());
+      w.open('[');
+      detail::write_extents<L>(w, typename detail::make_list<cute::rank_v<L>>::type{});
+      w.close(']');
       w.key("stride");
-      list_of(w, L{}.stride());
-      detail::cute_parts<Layout>::swizzle(w);
+      w.open('[');
+      detail::write_mode(w, L{}.shape(), L{}.stride());
+      w.close(']');
+      detail::cute_parts<Layout>::swizzle(w, element<T>::bits);
       w.field("layout", "cute");
       w.field("bytes", bytes);
       w.field("align", align);
     }
-  }
-
- private:
-  // A one-mode layout has a bare number: the record always holds a list.
-  template <class Tree>
-  PL_STATIC_FN_ void list_of(detail::writer& w, Tree const& t) {
-    if constexpr (!cute::is_tuple<Tree>::value) w.open('[');
-    detail::write_tree(w, t);
-    if constexpr (!cute::is_tuple<Tree>::value) w.close(']');
   }
 };
 }  // namespace pl
