@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipelink.analysis.launch import Launch
-from pipelink.analysis.placement.build import Built, RingPlan
+from pipelink.analysis.placement.build import Built, LocalPlan, RingPlan
 from pipelink.analysis.placement.model import Options, Placement, Ring
 from pipelink.ir.views import Component, Connect, Kernel, Program
 from pipelink.target import MBARRIER_BYTES, WARP_THREADS
@@ -50,6 +50,10 @@ class _Writer:
         self.cursors = _Cursors()
         self.rings: dict[str, Ring] = {ring.key: ring for ring in built.problem.rings}
         self.ring_index = {key: index for index, key in enumerate(built.rings)}
+        self.threads = {barrier.key: barrier.threads for barrier in built.problem.barriers}
+        self.locals: dict[str, list[LocalPlan]] = {}
+        for plan in built.locals:
+            self.locals.setdefault(plan.instance, []).append(plan)
 
     # -- connections
 
@@ -124,8 +128,7 @@ class _Writer:
         ]
 
     def barrier(self, key: str) -> Attributes:
-        threads = next(b.threads for b in self.built.problem.barriers if b.key == key)
-        return {"id": self.placement.barriers[key], "threads": threads}
+        return {"id": self.placement.barriers[key], "threads": self.threads[key]}
 
     def pool(self, key: str) -> Attributes:
         part = self.rings[key].parts[0]
@@ -145,7 +148,7 @@ class _Writer:
             "barriers": {barrier: self.barrier(f"{name}::{barrier}") for barrier in component.barriers},
             "params": self.launch.params.get(name, {}),
             "states": {state.name: {"bytes": state.bytes, "align": state.align} for state in component.states.values()},
-            "locals": {plan.port.name: self.local(plan.key) for plan in self.built.locals if plan.instance == name},
+            "locals": {plan.port.name: self.local(plan.key) for plan in self.locals.get(name, [])},
             "tmem": {tmem: placement.columns[f"{name}::{tmem}"][0] for tmem in component.tmem},
         }
         if component.mbarriers:

@@ -6,10 +6,12 @@ resources joined by overlays count as the largest of them.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 
-from pipelink.analysis.placement.model import Buffer, Problem, Scope
+from pipelink.analysis.placement.model import Buffer, Problem, Ring, Scope
 from pipelink.analysis.placement.pack import owner
 from pipelink.target import MBARRIER_BYTES
 
@@ -26,6 +28,85 @@ class Demand:
 
 
 Limits = list[tuple[int, list[Demand]]]
+
+_OPTIONS = 512  # depth vectors of one alternative that are enumerated
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """What an exclusive group is worth for every share of memory.  Its alternatives do not constrain each other: within
+    a share each takes its best depths.  ``steps`` holds (bytes, weighted depth), both rising; ``options`` every
+    alternative's own steps with their depths."""
+
+    steps: tuple[tuple[int, int], ...]
+    options: tuple[tuple[tuple[int, int, dict[str, int]], ...], ...]
+
+    def stages(self, share: int) -> dict[str, int]:
+        """The best depths of every alternative within ``share`` bytes."""
+        found: dict[str, int] = {}
+        for steps in self.options:
+            found |= [depths for size, _, depths in steps if size <= share][-1]
+        return found
+
+
+def frontiers(problem: Problem, demands: list[Demand], limit: int) -> dict[str, Frontier]:
+    """The frontier of every group whose rings live in one alternative each and use shared memory alone."""
+    rings = {ring.key: ring for ring in problem.rings}
+    slots: dict[str, dict[str, list[Demand]]] = defaultdict(lambda: defaultdict(list))
+    for demand in demands:
+        if demand.slot is not None:
+            slots[demand.slot[0]][demand.slot[1]].append(demand)
+    found: dict[str, Frontier] = {}
+    for group, alternatives in slots.items():
+        members = [demand for own in alternatives.values() for demand in own]
+        inside = [rings[key] for demand in members for key, _ in demand.per_stage]
+        if any(d.overlay is not None for d in members) or any(r.persistent_bytes or r.columns for r in inside):
+            continue
+        options = [_options(own, rings, limit) for own in alternatives.values()]
+        if all(options):
+            found[group] = Frontier(_steps([own for own in options if own is not None]), tuple(filter(None, options)))
+    return found
+
+
+def _options(
+    demands: list[Demand], rings: dict[str, Ring], limit: int
+) -> tuple[tuple[int, int, dict[str, int]], ...] | None:
+    """(bytes, weighted depth, depths) of one alternative: the depth vectors that no other one beats."""
+    factors = {key: factor for demand in demands for key, factor in demand.per_stage}
+    own = [rings[key] for key in factors]
+    fixed = sum(demand.fixed for demand in demands)
+    if math.prod(ring.most - ring.least + 1 for ring in own) > _OPTIONS:
+        return None
+    every = [
+        (
+            fixed + sum(factors[r.key] * s for r, s in zip(own, vector, strict=True)),
+            sum(r.weight * s for r, s in zip(own, vector, strict=True)),
+            dict(zip((r.key for r in own), vector, strict=True)),
+        )
+        for vector in itertools.product(*(range(r.least, r.most + 1) for r in own))
+    ]
+    kept: list[tuple[int, int, dict[str, int]]] = []
+    for size, value, depths in sorted(every, key=lambda option: (option[0], -option[1])):
+        if size <= limit and (not kept or value > kept[-1][1]):
+            kept.append((size, value, depths))
+    return tuple(kept) or None
+
+
+def _steps(options: list[tuple[tuple[int, int, dict[str, int]], ...]]) -> tuple[tuple[int, int], ...]:
+    """The sum of what all alternatives get, at every share at which one of them gets more."""
+    least = max(own[0][0] for own in options)
+    rises: dict[int, int] = defaultdict(int)
+    for own in options:
+        before = 0
+        for size, value, _ in own:
+            rises[max(size, least)] += value - before
+            before = value
+    total = 0
+    steps: list[tuple[int, int]] = []
+    for size in sorted(rises):
+        total += rises[size]
+        steps.append((size, total))
+    return tuple(steps)
 
 
 def linear_demands(problem: Problem, smem_limit: int) -> Limits:

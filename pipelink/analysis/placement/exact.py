@@ -14,13 +14,14 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from pipelink.analysis.placement.demand import Demand
-from pipelink.analysis.placement.model import Buffer, Packing, Ring
+from pipelink.analysis.placement.demand import Demand, Frontier, Limits, frontiers
+from pipelink.analysis.placement.model import ALWAYS, Buffer, Packing, Problem, Ring
 from pipelink.analysis.placement.pack import Overlays, may_overlap
 from pipelink.analysis.placement.warps import Unit
 from pipelink.target import WARPGROUP_WARPS
 
 SEED = 20
+_TIED_VARIABLES = 500  # past it, equally deep choices are not compared by bytes
 
 
 def _solver(deterministic_time: float) -> cp_model.CpSolver:
@@ -34,77 +35,120 @@ def _solver(deterministic_time: float) -> cp_model.CpSolver:
 # ---------------------------------------------------------------------------------------------- depths
 @dataclass(frozen=True)
 class Depths:
-    """Stages of every ring, the weighted sum, and an upper bound on it."""
+    """Stages of every ring, the weighted sum, an upper bound on it, and whether equally deep rings can demand less."""
 
     stages: dict[str, int]
     value: int
     bound: int
+    least: bool
 
 
-def choose_depths(
-    rings: Sequence[Ring],
-    limits: Sequence[tuple[int, Sequence[Demand]]],
-    hint: dict[str, int],
-    deterministic_time: float,
-) -> Depths | None:
+def choose_depths(problem: Problem, limits: Limits, deterministic_time: float) -> Depths | None:
     """The deepest rings by weight within every (limit, demands); None if there are none.  Among equally deep ones the
     least demand of the first range is chosen."""
-    model = cp_model.CpModel()
-    depth = {ring.key: model.new_int_var(ring.least, ring.most, ring.key) for ring in rings}
-    totals: list[Any] = []
-    for limit, demands in limits:
-        totals.append(_total(model, depth, limit, demands))
-        model.add(totals[-1] <= limit)
-    for key, stages in hint.items():
-        model.add_hint(depth[key], stages)
-    worth = sum(ring.weight * depth[ring.key] for ring in rings)
-    model.maximize(worth)
+    groups = frontiers(problem, limits[0][1], limits[0][0])
+    inside = {key for frontier in groups.values() for own in frontier.options for key in own[0][2]}
+    model = _DepthModel([ring for ring in problem.rings if ring.key not in inside], groups)
+    totals = [model.limit(limit, demands) for limit, demands in limits]
+    model.cp.maximize(model.worth())
     solver = _solver(deterministic_time)
-    status = solver.solve(model)
+    status = solver.solve(model.cp)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None
-    stages = {key: int(solver.value(variable)) for key, variable in depth.items()}
     value = round(solver.objective_value)
     bound = int(solver.best_objective_bound + 1e-6)
-    if status == cp_model.OPTIMAL:
-        model.add(worth >= value)
-        model.minimize(totals[0])
-        model.clear_hints()
-        for key, found in stages.items():
-            model.add_hint(depth[key], found)
+    stages = model.stages(solver)
+    least = False
+    if status == cp_model.OPTIMAL and len(model.cp.proto.variables) <= _TIED_VARIABLES:
+        model.cp.add(model.worth() >= value)
+        model.cp.minimize(totals[0])
         solver = _solver(deterministic_time)
-        if solver.solve(model) in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            stages = {key: int(solver.value(variable)) for key, variable in depth.items()}
-    return Depths(stages, value, bound)
+        status = solver.solve(model.cp)
+        if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            stages = model.stages(solver)
+            least = status == cp_model.OPTIMAL
+    return Depths(stages, value, bound, least)
 
 
-def _total(model: cp_model.CpModel, depth: dict[str, Any], limit: int, demands: Sequence[Demand]) -> Any:
-    """The memory that all demands need: always-live ones add up, a group counts as its largest alternative."""
+class _DepthModel:
+    """One variable a ring, except that rings which always live and are alike share their sum, and that a group with a
+    frontier has one choice: its share of memory."""
 
-    def amount(demand: Demand) -> Any:
-        return demand.fixed + sum(factor * depth[ring] for ring, factor in demand.per_stage)
+    def __init__(self, rings: Sequence[Ring], groups: dict[str, Frontier]) -> None:
+        self.cp = cp_model.CpModel()
+        self.groups = groups
+        self.classes: dict[tuple[object, ...], list[Ring]] = defaultdict(list)
+        for ring in rings:
+            alike = ring.scope == ALWAYS and not ring.columns
+            kind = (ring.weight, ring.parts, ring.persistent_bytes, ring.least, ring.most)
+            self.classes[kind if alike else (ring.key,)].append(ring)
+        self.sum = {
+            own[0].key: self.cp.new_int_var(len(own) * own[0].least, len(own) * own[0].most, own[0].key)
+            for own in self.classes.values()
+        }
+        self.share: dict[str, list[Any]] = {
+            name: [self.cp.new_bool_var(f"{name}{size}") for size, _ in frontier.steps]
+            for name, frontier in groups.items()
+        }
+        for chosen in self.share.values():
+            self.cp.add_exactly_one(chosen)
 
-    always: list[Any] = []
-    slots: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    overlaid: dict[int, list[Any]] = defaultdict(list)
-    for demand in demands:
-        if demand.overlay is not None:
-            overlaid[demand.overlay].append(amount(demand))
-        elif demand.slot is None:
-            always.append(amount(demand))
-        else:
-            slots[demand.slot[0]][demand.slot[1]].append(amount(demand))
-    for name, alternatives in slots.items():
-        share = model.new_int_var(0, limit, name)
-        for own in alternatives.values():
-            model.add(sum(own) <= share)
-        always.append(share)
-    for index, own in overlaid.items():
-        share = model.new_int_var(0, limit, f"overlay{index}")
-        for one in own:
-            model.add(one <= share)
-        always.append(share)
-    return sum(always) + 0
+    def worth(self) -> Any:
+        rings = sum(own[0].weight * self.sum[own[0].key] for own in self.classes.values())
+        shares = (
+            value * chosen
+            for name, frontier in self.groups.items()
+            for (_, value), chosen in zip(frontier.steps, self.share[name], strict=True)
+        )
+        return rings + sum(shares)
+
+    def limit(self, limit: int, demands: Sequence[Demand]) -> Any:
+        """Constrain the memory that all demands need: what always lives adds up, a group counts as its largest
+        alternative, an overlay as its largest member."""
+        always: list[Any] = []
+        slots: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+        overlaid: dict[int, list[Any]] = defaultdict(list)
+        for demand in demands:
+            if demand.overlay is not None:
+                overlaid[demand.overlay].append(self.amount(demand))
+            elif demand.slot is None:
+                always.append(self.amount(demand))
+            elif demand.slot[0] not in self.groups:
+                slots[demand.slot[0]][demand.slot[1]].append(self.amount(demand))
+        largest = [[sum(own) for own in alternatives.values()] for alternatives in slots.values()]
+        for index, members in enumerate([*largest, *overlaid.values()]):
+            share = self.cp.new_int_var(0, limit, f"share{index}")
+            for member in members:
+                self.cp.add(member <= share)
+            always.append(share)
+        if any(demand.slot is not None and demand.slot[0] in self.groups for demand in demands):
+            always += [
+                size * chosen
+                for name, frontier in self.groups.items()
+                for (size, _), chosen in zip(frontier.steps, self.share[name], strict=True)
+            ]
+        total = sum(always) + 0
+        self.cp.add(total <= limit)
+        return total
+
+    def amount(self, demand: Demand) -> Any:
+        factors = [(self.sum[key], factor) for key, factor in demand.per_stage if key in self.sum]
+        return demand.fixed + sum(factor * depth for depth, factor in factors)
+
+    def stages(self, solver: cp_model.CpSolver) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for own in self.classes.values():
+            extra = int(solver.value(self.sum[own[0].key])) - len(own) * own[0].least
+            for ring in own:
+                more = min(extra, ring.most - ring.least)
+                found[ring.key] = ring.least + more
+                extra -= more
+        for name, frontier in self.groups.items():
+            share = next(
+                size for (size, _), chosen in zip(frontier.steps, self.share[name], strict=True) if solver.value(chosen)
+            )
+            found |= frontier.stages(share)
+        return found
 
 
 # ---------------------------------------------------------------------------------------------- packing

@@ -15,6 +15,8 @@ from pipelink.analysis.placement.warps import Unit, WarpFailure
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics, Location, Note
 from pipelink.target import NAMED_BARRIERS, SMEM_BASE, WARP_THREADS
 
+MAX_LINES = 12  # of a budget
+
 
 @dataclass(frozen=True)
 class Line:
@@ -27,8 +29,11 @@ class Line:
 
 
 def budget_table(lines: Sequence[Line], unit: str, total: int, limit: int) -> str:
-    """The budget as aligned text, largest first."""
-    rows = [(f"{line.amount}", line.what, line.why) for line in lines if line.amount]
+    """The budget as aligned text, in the given order; the tail of a long one is summed up."""
+    taken = [line for line in lines if line.amount]
+    rows = [(f"{line.amount}", line.what, line.why) for line in taken[:MAX_LINES]]
+    if rest := taken[MAX_LINES:]:
+        rows.append((f"{sum(line.amount for line in rest)}", f"{len(rest)} more", ""))
     rows += [(f"{total}", "needed", ""), (f"{limit}", "available", "")]
     width = max(len(amount) for amount, _, _ in rows)
     name = max(len(what) for _, what, _ in rows)

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipelink.analysis.placement import pack as packing
 from pipelink.analysis.placement.explain import (
@@ -30,7 +29,7 @@ from pipelink.target import MBARRIER_BYTES, NAMED_BARRIERS, SMEM_BASE
 ENUMERATED = 1024  # depth vectors that are tried one by one; more go to CP-SAT
 EXACT_BUFFERS = 40  # buffers that CP-SAT packs; past it first-fit and its bound stand
 TMEM_LEAST = 32  # columns, PTX ISA, tcgen05.alloc: a power of two, 32 to 512
-_RETRIES = 6
+_RETRY_STEPS = (64, 256, 1024, 4096)  # bytes given up at least, where a choice of depths does not pack
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,7 @@ class _Memory:
     smem: Packing
     tmem: Packing
     bound: int  # upper bound on the weighted sum of depths
+    least: bool = True  # no equally deep choice demands less
 
 
 def solve(problem: Problem, options: Options, diagnostics: Diagnostics) -> Placement | None:
@@ -134,56 +134,86 @@ def _fits(problem: Problem, stages: dict[str, int], overlays: packing.Overlays) 
 
 
 def _place_memory(problem: Problem, options: Options, overlays: packing.Overlays) -> _Memory | None:
+    """The deepest rings that pack, or the shallowest for min-smem."""
+    rings = problem.rings
+    least = {ring.key: ring.least for ring in rings}
+    most = {ring.key: ring.most for ring in rings}
+    if options.min_smem:
+        return _first_that_packs(problem, options, overlays, [least])
+    if found := _first_that_packs(problem, options, overlays, [most]):
+        return found
+    if math.prod(ring.most - ring.least + 1 for ring in rings) <= ENUMERATED:
+        return _first_that_packs(problem, options, overlays, _enumerate(problem))
+    if not _fits(problem, least, overlays):
+        return None
+    return _deepest(problem, options, overlays)
+
+
+def _first_that_packs(
+    problem: Problem, options: Options, overlays: packing.Overlays, choices: list[dict[str, int]]
+) -> _Memory | None:
+    """The first of ``choices``, in order of preference, that fits."""
     bound: int | None = None
-    for stages, proven in _choices(problem, options, overlays):
+    for stages in choices:
         if not _fits(problem, stages, overlays):
             continue
-        if bound is None:
-            bound = proven if proven is not None else _value(problem, stages)
-        smem = _pack(
-            smem_buffers(problem, stages), low_bytes(problem, stages), SMEM_BASE, problem.smem_limit, overlays, options
-        )
-        tmem = _pack(tmem_buffers(problem, stages), 0, 0, problem.target.tmem_columns, overlays, options)
-        if smem is not None and tmem is not None:
-            return _Memory(stages, smem, tmem, max(bound, _value(problem, stages)))
+        bound = _value(problem, stages) if bound is None else bound
+        smem, tmem = _pack_both(problem, stages, overlays, options)
+        if _within(problem, smem, tmem):
+            return _Memory(stages, smem, tmem, bound)
     return None
+
+
+def _deepest(problem: Problem, options: Options, overlays: packing.Overlays) -> _Memory | None:
+    """CP-SAT's depths.  It sees a lower bound on every packing; where its choice does not pack, it chooses again with
+    as much less memory as was missing."""
+    from pipelink.analysis.placement import demand, exact
+
+    limit = problem.smem_limit
+    bound = sum(ring.weight * ring.most for ring in problem.rings)
+    for step in _RETRY_STEPS:
+        found = exact.choose_depths(problem, demand.linear_demands(problem, limit), options.deterministic_time)
+        if found is None:
+            break
+        if limit == problem.smem_limit:
+            bound = found.bound
+        smem, tmem = _pack_both(problem, found.stages, overlays, options)
+        if _within(problem, smem, tmem):
+            return _Memory(found.stages, smem, tmem, bound, found.least)
+        limit -= max(smem.end - SMEM_BASE - problem.smem_limit, step)
+    least = _first_that_packs(problem, options, overlays, [{ring.key: ring.least for ring in problem.rings}])
+    return None if least is None else replace(least, bound=bound)
+
+
+def _within(problem: Problem, smem: Packing, tmem: Packing) -> bool:
+    return smem.end - SMEM_BASE <= problem.smem_limit and tmem.end <= problem.target.tmem_columns
+
+
+def _pack_both(
+    problem: Problem, stages: dict[str, int], overlays: packing.Overlays, options: Options
+) -> tuple[Packing, Packing]:
+    low = low_bytes(problem, stages)
+    smem = _pack(smem_buffers(problem, stages), low, SMEM_BASE, problem.smem_limit, overlays, options)
+    tmem = _pack(tmem_buffers(problem, stages), 0, 0, problem.target.tmem_columns, overlays, options)
+    return smem, tmem
 
 
 def _pack(
     buffers: list[Buffer], low: int, base: int, limit: int, overlays: packing.Overlays, options: Options
-) -> Packing | None:
-    """A packing that ends within ``limit`` units after ``base``: first-fit, or CP-SAT's if that is not optimal."""
+) -> Packing:
+    """First-fit, or CP-SAT's packing if that is not optimal and the buffers are few; it may end past the limit."""
     found = packing.pack(buffers, base, low, overlays)
-    if found.end > found.bound and len(buffers) <= EXACT_BUFFERS:
-        from pipelink.analysis.placement import exact
+    if found.end == found.bound or len(buffers) > EXACT_BUFFERS:
+        return found
+    from pipelink.analysis.placement import exact
 
-        clique = [b.key for b in packing.together(buffers, overlays)]
-        end = min(found.end, base + limit)
-        better = exact.pack(buffers, base, low, end, overlays, clique, found, options.deterministic_time)
-        if better is not None and better.end <= found.end:
-            found = better
-    return found if found.end <= base + limit else None
-
-
-def _choices(
-    problem: Problem, options: Options, overlays: packing.Overlays
-) -> Iterator[tuple[dict[str, int], int | None]]:
-    """Depths in order of preference, with an upper bound on the weighted sum where the order alone proves none."""
-    rings = problem.rings
-    least = {ring.key: ring.least for ring in rings}
-    if options.min_smem:
-        yield least, None
-        return
-    most = {ring.key: ring.most for ring in rings}
-    yield most, None
-    if math.prod(ring.most - ring.least + 1 for ring in rings) <= ENUMERATED:
-        yield from ((stages, None) for stages in _enumerate(problem, overlays))
-        return
-    yield from _exact_choices(problem, options, overlays, least)
-    yield least, None
+    clique = [b.key for b in packing.together(buffers, overlays)]
+    end = min(found.end, base + limit)
+    better = exact.pack(buffers, base, low, end, overlays, clique, found, options.deterministic_time)
+    return better if better is not None and better.end <= found.end else found
 
 
-def _enumerate(problem: Problem, overlays: packing.Overlays) -> list[dict[str, int]]:
+def _enumerate(problem: Problem) -> list[dict[str, int]]:
     """Depth vectors by falling weighted sum, then rising bytes."""
     rings = problem.rings
     shared = any(ring.scope.alternative is not None for ring in rings) or bool(problem.overlays)
@@ -197,29 +227,6 @@ def _enumerate(problem: Problem, overlays: packing.Overlays) -> list[dict[str, i
         vectors = [v for v in vectors if size(v) <= problem.smem_limit]
     vectors.sort(key=lambda v: (-sum(r.weight * s for r, s in zip(rings, v, strict=True)), size(v)))
     return [dict(zip((r.key for r in rings), vector, strict=True)) for vector in vectors]
-
-
-def _exact_choices(
-    problem: Problem, options: Options, overlays: packing.Overlays, least: dict[str, int]
-) -> Iterator[tuple[dict[str, int], int | None]]:
-    """CP-SAT's depths; where they do not pack, those of a smaller limit."""
-    if not _fits(problem, least, overlays):
-        return
-    from pipelink.analysis.placement import demand, exact
-
-    limit = problem.smem_limit
-    bound: int | None = None
-    for _ in range(_RETRIES):
-        limits = demand.linear_demands(problem, limit)
-        found = exact.choose_depths(problem.rings, limits, least, options.deterministic_time)
-        if found is None:
-            return
-        bound = found.bound if bound is None else bound
-        yield found.stages, bound
-        buffers = smem_buffers(problem, found.stages)
-        low = low_bytes(problem, found.stages)
-        over = packing.pack(buffers, SMEM_BASE, low, overlays).end - SMEM_BASE - problem.smem_limit
-        limit -= max(over, 1)
 
 
 # ---------------------------------------------------------------------------------------------- result
@@ -245,7 +252,7 @@ def _result(
             at += 4 * ring.words * stages[ring.key]
     columns = memory.tmem.end
     value = _value(problem, stages)
-    optimal = memory.smem.end == memory.smem.bound and memory.tmem.end == memory.tmem.bound
+    optimal = memory.least and memory.smem.end == memory.smem.bound and memory.tmem.end == memory.tmem.bound
     if not options.min_smem:
         optimal = optimal and value == memory.bound
     placement = Placement(

@@ -1,0 +1,221 @@
+"""Placement as plain data: what is placed never collides, and what is called optimal is."""
+
+import itertools
+import subprocess
+import sys
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipelink.analysis.placement import Options, Placement, Problem, solve
+from pipelink.analysis.placement.model import Barrier, Buffer, Group, Interval, Part, Ring, Role, Scope
+from pipelink.analysis.placement.pack import Overlays, may_overlap, pack
+from pipelink.analysis.placement.solve import smem_buffers
+from pipelink.support.diagnostics import Diagnostics
+from pipelink.target import target
+
+SM90 = target("sm_90a")
+
+
+def placed(problem: Problem, options: Options | None = None) -> Placement:
+    diagnostics = Diagnostics()
+    found = solve(problem, options or Options(), diagnostics)
+    assert found is not None, diagnostics.items
+    assert_valid(problem, found)
+    return found
+
+
+def assert_valid(problem: Problem, placement: Placement) -> None:
+    """Ranges, alignment, limits, and no two resources at one place at one time."""
+    overlays = Overlays(problem.overlays)
+    addresses = dict(placement.buffers)
+    for ring in problem.rings:
+        assert ring.least <= placement.stages[ring.key] <= ring.most
+        addresses |= {f"{ring.key}#{i}": at for i, at in enumerate(placement.parts[ring.key])}
+    low = 1024 + 8 * placement.mbarriers + 4 * placement.words
+    items = smem_buffers(problem, placement.stages)
+    for item in items:
+        at = addresses[item.key]
+        assert at % item.align == 0
+        assert low <= at
+        assert at + item.size <= 1024 + placement.smem_bytes <= 1024 + problem.smem_limit
+    for a, b in itertools.combinations(items, 2):
+        apart = addresses[a.key] + a.size <= addresses[b.key] or addresses[b.key] + b.size <= addresses[a.key]
+        assert apart or may_overlap(a, b, overlays), (a, b)
+    for a, b in itertools.combinations(problem.barriers, 2):
+        assert placement.barriers[a.key] != placement.barriers[b.key] or a.scope.excludes(b.scope)
+    assert all(1 <= number <= 15 for number in placement.barriers.values())
+    assert_warps(problem, placement)
+
+
+def assert_warps(problem: Problem, placement: Placement) -> None:
+    warps = placement.warps
+    group_of = {role: group.name for group in problem.groups for role in group.roles}
+    for role in problem.roles:
+        assert warps.first[role.key] % role.align == 0
+        assert warps.first[role.key] + role.warps <= warps.warps <= 32
+    for a, b in itertools.combinations(problem.roles, 2):
+        ranges = [range(warps.first[r.key], warps.first[r.key] + r.warps) for r in (a, b)]
+        if group_of.get(a.key, a.key) != group_of.get(b.key, b.key):
+            assert not set(ranges[0]) & set(ranges[1])
+    if warps.registers is not None:
+        assert warps.warps == 4 * len(warps.registers)
+        assert sum(warps.registers) <= warps.entry_registers * len(warps.registers)
+        for role in problem.roles:
+            own = {warps.registers[w // 4] for w in range(warps.first[role.key], warps.first[role.key] + role.warps)}
+            assert len(own) == 1
+            if role.registers is not None:
+                assert role.registers[0] <= own.pop() <= role.registers[1]
+
+
+def ring(key: str, least: int, most: int, *sizes: int, **more: object) -> Ring:
+    return Ring(key, least, most, parts=tuple(Part(size, 128) for size in sizes), mbarriers=2, **more)  # type: ignore[arg-type]
+
+
+def test_one_byte_decides_a_stage() -> None:
+    # The table goes between three stages' mbarriers and the first boundary of 1024 that leaves room for the stages.
+    table = 36864 - (1024 + 3 * 2 * 8)
+    exact = Problem(SM90, rings=(Ring("a::r", 1, 8, parts=(Part(65536, 1024),), mbarriers=2),))
+    fits = placed(Problem(SM90, rings=exact.rings, buffers=(Buffer("a::t", table, 16),)))
+    over = placed(Problem(SM90, rings=exact.rings, buffers=(Buffer("a::t", table + 1, 16),)))
+    assert (fits.stages["a::r"], over.stages["a::r"]) == (3, 2)
+    assert fits.optimal
+    assert over.optimal
+
+
+def test_weights_decide_who_is_deepest() -> None:
+    rings = ring("a::x", 1, 8, 40960), ring("a::y", 1, 8, 40960)
+    even = placed(Problem(SM90, rings=rings))
+    assert sum(even.stages.values()) == 5
+    heavy = placed(Problem(SM90, rings=(rings[0], ring("a::y", 1, 8, 40960, weight=3))))
+    assert heavy.stages == {"a::x": 1, "a::y": 4}
+
+
+def test_min_smem_takes_the_least_depths() -> None:
+    found = placed(Problem(SM90, rings=(ring("a::x", 2, 8, 4096),)), Options(min_smem=True))
+    assert found.stages == {"a::x": 2}
+
+
+def test_an_interval_ends_before_the_next_begins() -> None:
+    buffers = tuple(Buffer(f"a::s{i}", 1000 * (i + 1), 16, interval=Interval("a", i, i + 2)) for i in range(4))
+    found = placed(Problem(SM90, buffers=buffers))
+    assert found.smem_bytes <= 7000 + 16  # the third and the fourth live together
+    assert found.optimal
+
+
+def test_placement_is_repeatable_and_in_order_of_the_input() -> None:
+    problem = Problem(
+        SM90,
+        roles=(Role("a::r", 4, 4, (24, 64)), Role("b::r", 1, 1, (24, 40)), Role("c::r", 8, 4, (128, 240))),
+        rings=(ring("a::x", 1, 8, 20480, 4096), ring("b::y", 1, 8, 8192)),
+        buffers=(Buffer("a::s", 5000, 16), Buffer("b::s", 700, 256)),
+        barriers=(Barrier("a::b", 128), Barrier("c::b", 256)),
+    )
+    assert placed(problem) == placed(problem)
+
+
+def test_roles_that_disagree_get_warpgroups_of_their_own() -> None:
+    problem = Problem(
+        SM90,
+        roles=(
+            Role("a::r", 2, 1, (24, 40)),
+            Role("b::r", 2, 1, (96, 128)),
+            Role("c::r", 2, 1, (24, 32)),
+            Role("d::r", 8, 4, (160, 216)),
+            Role("e::r", 2, 1, (96, 112)),
+        ),
+    )
+    warps = placed(problem).warps
+    assert warps.warps == 16
+    assert warps.first["a::r"] // 4 == warps.first["c::r"] // 4
+    assert warps.first["b::r"] // 4 == warps.first["e::r"] // 4
+
+
+def test_without_need_registers_stay_as_they_are() -> None:
+    roles = (Role("a::r", 4, 4, (24, 96)), Role("b::r", 8, 4, (64, 128)))
+    assert placed(Problem(SM90, roles=roles)).warps.registers is None
+
+
+def test_a_hole_that_no_first_fit_fills_is_found_by_the_solver() -> None:
+    # First-fit by alignment leaves the small ones no room before the large one's boundary.
+    buffers = [Buffer("a::big", 1500, 1024), Buffer("a::mid", 1300, 512), Buffer("a::small", 500, 16)]
+    buffers += [Buffer("a::tiny", 200, 8), Buffer("a::odd", 900, 256)]
+    problem = Problem(SM90, buffers=tuple(buffers), rings=(ring("a::r", 1, 1, 128),))
+    found = placed(problem)
+    best = min(_greedy_end(order) for order in itertools.permutations([*buffers, Buffer("a::r#0", 128, 128)]))
+    assert found.smem_bytes <= best - 1024
+
+
+def _greedy_end(order: tuple[Buffer, ...]) -> int:
+    at = 1024 + 16
+    for buffer in order:
+        at = -(-at // buffer.align) * buffer.align + buffer.size
+    return at
+
+
+buffers_strategy = st.lists(
+    st.builds(
+        lambda size, align, scope, interval: (size, align, scope, interval),
+        st.integers(1, 9000),
+        st.sampled_from([4, 16, 128, 1024]),
+        st.sampled_from([None, "g/a", "g/b", "h/a", "h/b"]),
+        st.none() | st.tuples(st.integers(0, 3), st.integers(1, 2)),
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(buffers_strategy, st.lists(st.tuples(st.integers(1, 3), st.integers(0, 5), st.integers(64, 60000)), max_size=2))
+def test_anything_that_is_placed_is_valid(
+    pieces: list[tuple[int, int, str | None, tuple[int, int] | None]], depths: list[tuple[int, int, int]]
+) -> None:
+    buffers: list[Buffer] = []
+    for number, (size, align, scope, interval) in enumerate(pieces):
+        where = Scope(*scope.split("/")) if scope else Scope()
+        span = Interval(scope or "always", interval[0], interval[0] + interval[1]) if interval else None
+        buffers.append(Buffer(f"i{number}::s", size, align, where, span))
+    rings = tuple(ring(f"r{n}::x", low, low + more, size) for n, (low, more, size) in enumerate(depths))
+    problem = Problem(SM90, buffers=tuple(buffers), rings=rings)
+    diagnostics = Diagnostics()
+    found = solve(problem, Options(deterministic_time=0.2), diagnostics)
+    if found is None:
+        assert diagnostics.errors
+        return
+    assert_valid(problem, found)
+    assert found.value <= found.bound
+    assert found.smem_bytes >= found.smem_bound
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 3000), st.sampled_from([1, 16, 256, 1024])), min_size=1, max_size=5))
+def test_the_bound_is_below_every_packing(pieces: list[tuple[int, int]]) -> None:
+    buffers = [Buffer(f"b{n}", size, align) for n, (size, align) in enumerate(pieces)]
+    found = pack(buffers, 1024, 16, Overlays(()))
+    assert found.bound <= min(_greedy_end(order) for order in itertools.permutations(buffers))
+
+
+def test_exclusive_alternatives_share_ids_and_warps() -> None:
+    scopes = [Scope("ops", f"{name}::r") for name in "abc"]
+    problem = Problem(
+        SM90,
+        roles=tuple(Role(f"{name}::r", 4, 4) for name in "abcd"),
+        groups=(Group("ops", ("a::r", "b::r", "c::r")),),
+        barriers=(*(Barrier(f"{s.alternative}b{i}", 128, s) for s in scopes for i in range(7)), Barrier("d::b", 128)),
+    )
+    found = placed(problem)
+    assert len(set(found.barriers.values())) == 8
+    assert found.warps.warps == 8
+
+
+@pytest.mark.parametrize("script", ["gemm.mlir"])
+def test_the_gemm_needs_no_solver(script: str) -> None:
+    code = (
+        "import sys, pathlib; from pipelink import ir; from pipelink.passes.place import PlacePass;"
+        "from pipelink.support.diagnostics import Diagnostics;"
+        f"m = ir.parse(pathlib.Path(r'{__file__}').with_name('{script}'));"
+        "PlacePass().apply(m.operation, Diagnostics()); print('ortools' in sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"
