@@ -2,7 +2,8 @@
 
 Fences are checked by language: ``mlir`` parses and verifies, ``python`` runs (``python no-run``, for what needs a GPU
 or files of the reader's own, only compiles and its imports must exist), ``cpp`` that opens a component compiles,
-``console`` names commands, options, targets and files that exist.  ``text`` and ``json`` are output.
+``console`` names commands, options, targets and files that exist, and of a page's ``console run`` fences each command
+prints what stands below it, where ``...`` is anything.  ``text`` and ``json`` are output.
 """
 
 import ast
@@ -10,6 +11,7 @@ import functools
 import importlib
 import itertools
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -148,9 +150,9 @@ def test_mlir(fence: Fence) -> None:
     ir.verify(ir.parse(fence.text), references=False)
 
 
-@pytest.mark.parametrize("fence", fences("json"), ids=str)
-def test_json(fence: Fence) -> None:
-    json.loads(fence.text)
+def test_json() -> None:
+    for fence in fences("json"):
+        assert json.loads(fence.text) is not None, fence
 
 
 @pytest.mark.parametrize("fence", fences("python"), ids=str)
@@ -191,7 +193,7 @@ def commands(fence: Fence) -> list[list[str]]:
     return [shlex.split(part, comments=True) for line in lines for part in re.split(r"\s(?:&&|\|)\s", line)]
 
 
-@pytest.mark.parametrize("fence", fences("console"), ids=str)
+@pytest.mark.parametrize("fence", [f for f in fences("console") if "run" not in f.info.split()], ids=str)
 def test_console(fence: Fence) -> None:
     """Commands exist, each option is in the command's help, each input is a file here or made by an earlier line."""
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
@@ -214,6 +216,31 @@ def test_console(fence: Fence) -> None:
             assert not unknown, (words, unknown)
         else:
             assert command in {"python", "pip", "pytest", "lit", "pre-commit", "git", "ar", "nvcc", "cmake", "readelf"}
+
+
+def transcript(page: Path) -> list[tuple[str, str]]:
+    """The commands of a page's ``console run`` fences, in order, each with what it prints."""
+    found: list[tuple[str, str]] = []
+    for fence in fences("console"):
+        if fence.page == relative(page) and "run" in fence.info.split():
+            for part in re.split(r"^\$ ", fence.text, flags=re.M)[1:]:
+                command, _, output = part.partition("\n")
+                found.append((command, output))
+    return found
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if transcript(page)], ids=relative)
+def test_transcript(page: Path, tmp_path: Path) -> None:
+    for name in ("examples", "pipelink"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "PIPELINK_CACHE": str(tmp_path)}
+    for command, output in transcript(page):
+        result = subprocess.run(
+            ["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+        )
+        printed = (result.stdout + result.stderr).strip()
+        expected = re.escape(output.strip()).replace(r"\.\.\.", ".*")
+        assert re.fullmatch(expected, printed, flags=re.S), f"$ {command}\n{printed}"
 
 
 def test_generated_pages_are_up_to_date() -> None:

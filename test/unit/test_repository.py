@@ -1,5 +1,6 @@
 """What the repository promises of itself: pinned packages, small files, entry points, and imports that stay light."""
 
+import importlib
 import importlib.metadata
 import re
 import subprocess
@@ -44,6 +45,13 @@ def test_dependency_is_pinned_and_installed_as_pinned(requirement: Requirement) 
 
 def test_the_runtime_alone_is_small() -> None:
     assert [Requirement(line).name for line in PROJECT["project"]["dependencies"]] == ["cuda-bindings"]
+
+
+@pytest.mark.parametrize(("command", "target"), PROJECT["project"]["scripts"].items())
+def test_command_exists(command: str, target: str) -> None:
+    module, function = target.split(":")
+    assert callable(getattr(importlib.import_module(module), function))
+    assert (ROOT / "tools" / command).is_file()
 
 
 @pytest.mark.parametrize(
