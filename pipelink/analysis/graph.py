@@ -1,20 +1,17 @@
 """The connection graph of a kernel: which port of which instance meets which, with the views at hand.
 
 Built once from verified IR; several passes ask it.  The dictionaries keep the order of the ``connect`` operations.
-``networkx`` answers questions about the whole graph and is imported by those alone.
+``networkx`` answers the question about the whole graph, and is imported where it is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pipelink.ir.views import Component, Connect, Instance, Kernel, Port, Program, Role
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 Key = tuple[str, str]  # (instance, port)
 
@@ -80,26 +77,6 @@ class ConnectionGraph:
         for name, component in self.components.items():
             for port in component.ports.values():
                 yield End(self.kernel.instances[name], component, port)
-
-    def graph(self, kinds: Iterable[str] | None = None) -> nx.MultiDiGraph[str]:
-        """Instances as nodes, connections of the given port kinds (all if None) as edges with key ``edge``."""
-        import networkx as nx
-
-        chosen = None if kinds is None else set(kinds)
-        result: Any = nx.MultiDiGraph()
-        result.add_nodes_from(self.kernel.instances)
-        for edge in self.edges:
-            if chosen is None or edge.source.port.kind in chosen:
-                result.add_edge(edge.source.instance.name, edge.target.instance.name, edge=edge)
-        return result
-
-    def parts(self) -> list[tuple[str, ...]]:
-        """Instances that are connected with each other, each part and the parts in declaration order."""
-        import networkx as nx
-
-        order = {name: index for index, name in enumerate(self.kernel.instances)}
-        found = [tuple(sorted(part, key=order.__getitem__)) for part in nx.weakly_connected_components(self.graph())]
-        return sorted(found, key=lambda part: order[part[0]])
 
     def call_cycle(self) -> list[str]:
         """Passive instances that call each other in a circle; empty if none do."""

@@ -112,7 +112,7 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
 
         for path in _inputs(arguments):
             if path not in texts:
-                objects.extend(read_objects(Path(path)))
+                objects.extend(read_objects(Path(path), diagnostics=console.diagnostics))
     path = texts[0] if texts else None
     printed: list[str] = []
     if path is not None and (arguments.split_input_file or arguments.verify_diagnostics):
@@ -185,8 +185,10 @@ def _run(
         from pipelink.analysis.declarations import add_objects
 
         add_objects(module, objects)
-    verify(module, references=bool(arguments.pipeline))
-    passes = parse_pipeline(arguments.pipeline) if arguments.pipeline else []
+    if not arguments.pipeline:  # components may be given later
+        verify(module, references=False)
+        return _text(module, arguments)
+    passes = parse_pipeline(arguments.pipeline)
     timing = Timing()
     instruments: list[Instrument] = [timing, Reproducer(Path(tempfile.gettempdir()) / f"pl-opt-{os.getpid()}.mlir")]
     if arguments.print_after_all:
@@ -198,6 +200,10 @@ def _run(
     )
     if arguments.timing:
         console.say(timing.render())
+    return _text(module, arguments)
+
+
+def _text(module: ir.Module, arguments: argparse.Namespace) -> str:
     return f"{module.operation.get_asm(enable_debug_info=arguments.locations)}\n"
 
 
