@@ -121,7 +121,7 @@ module @x.many attributes {pipelink.component = {abi = 1 : i64}} {
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "a", component = @x.few} : () -> ()
   "pipelink.instance"() {sym_name = "b", component = @x.many} : () -> ()
-  // expected-error @+1 {{roles of 'ops' share warps but no register count: '@a::@run' wants 24 to 64, '@b::@run' wants 128 to 200}}
+  // expected-error @+1 {{roles of 'ops' share warps but no register count: '@a::@run' wants 24 to 64, '@b::@run' wants 128 to 200 [register-disagreement]}}
   "pipelink.exclusive"() {name = "ops", roles = [@a::@run, @b::@run]} : () -> ()
 }
 
@@ -142,7 +142,7 @@ module @k attributes {pipelink.kernel = {target = "sm_100a"}} {
 // Nobody calls the passive component whose port is filled.
 
 module @x.passive attributes {pipelink.component = {abi = 1 : i64}} {
-  // expected-error @+1 {{port '@fill::@t' is used by no role; it needs exactly one}}
+  // expected-error @+1 {{port '@fill::@t' is used by no role; it needs exactly one [ambiguous-role]}}
   "pipelink.port"() {sym_name = "t", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [
       {element = "f32", shape = [64], layout = "row_major", bytes = 256 : i64, align = 16 : i64}]} : () -> ()
 }
@@ -173,7 +173,7 @@ module @x.four attributes {pipelink.component = {abi = 1 : i64}} {
 }
 module @x.two attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "run", warps = 2 : i64} : () -> ()
-  // expected-error @+1 {{consumers in exclusive group 'ops' release a slot differently: '@a::@t' with 4 arrivals, one a warp, '@b::@t' with 2 arrivals, one a warp}}
+  // expected-error @+1 {{consumers in exclusive group 'ops' release a slot differently: '@a::@t' with 4 arrivals, one a warp, '@b::@t' with 2 arrivals, one a warp [arrival-disagreement]}}
   "pipelink.port"() {sym_name = "t", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [
       {element = "f32", shape = [64], layout = "row_major", bytes = 256 : i64, align = 16 : i64}]} : () -> ()
 }
