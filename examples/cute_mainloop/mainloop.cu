@@ -49,7 +49,7 @@ PL_ENTRY(multiply) {
     }
     warpgroup_wait<0>();
     warpgroup_fence_operand(acc);
-    if (steps > 0) ab::release(self, previous);
+    ab::release(self, previous);
     CUTE_UNROLL
     for (int part = 0; part < 4; ++part) {
       pl::fragment<float, 32> values;
