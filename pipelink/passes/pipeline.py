@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import shlex
 import time
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pipelink.ir import verify
 from pipelink.passes import PASSES, PIPELINES, Pass, PassInfo
@@ -196,6 +197,19 @@ def pass_name(item: Pass, passes: Sequence[PassInfo] = PASSES) -> str:
     return next((info.name for info in passes if info.path == path), type(item).__name__)
 
 
+def spell(item: Pass) -> str:
+    """A pass as pipeline text, with the options that are not at their defaults."""
+    given: list[str] = []
+    for name, option in options(type(item)).items():
+        value = getattr(item, option.name)
+        if value == option.default:
+            continue
+        text = ":".join(map(str, cast("tuple[object, ...]", value))) if isinstance(value, tuple) else str(value)
+        text = text.lower() if isinstance(value, bool) else text
+        given.append(f"{name}={text}" if re.fullmatch(r"[\w.:-]+", text) else f'{name}="{text}"')
+    return pass_name(item) + (f"{{{' '.join(given)}}}" if given else "")
+
+
 class Instrument:
     """Watches a run; every method may be left out."""
 
@@ -205,8 +219,8 @@ class Instrument:
     def after(self, name: str, module: ir.Operation, seconds: float) -> None:
         """After a pass that succeeded, before the verifiers."""
 
-    def failed(self, name: str, problem: Exception) -> str | None:
-        """After an internal error; a returned text becomes a note."""
+    def failed(self, spelling: str, problem: Exception) -> str | None:
+        """After an internal error in the pass spelled so in a pipeline; a returned text becomes a note."""
         return None
 
 
@@ -247,15 +261,15 @@ class Reproducer(Instrument):
     def before(self, name: str, module: ir.Operation) -> None:
         self.kept = module.clone()
 
-    def failed(self, name: str, problem: Exception) -> str | None:
+    def failed(self, spelling: str, problem: Exception) -> str | None:
         if self.kept is None:
             return None
+        command = f"pl-opt --pipeline={shlex.quote(spelling)}"
         try:
-            text = f"// pl-opt --pipeline={name} {self.path.name}\n{self.kept}\n"
-            self.path.write_text(text)
+            self.path.write_text(f"// {command} {self.path.name}\n{self.kept}\n")
         except (OSError, MLIRError):
             return None
-        return f"reproduce with: pl-opt --pipeline={name} {self.path}"
+        return f"reproduce with: {command} {self.path}"
 
 
 def run_pipeline(
@@ -285,7 +299,7 @@ def run_pipeline(
         except LinkError:
             raise
         except Exception as problem:
-            raise _internal(name, _describe(problem), problem, instruments) from problem
+            raise _internal(item, _describe(problem), problem, instruments) from problem
         seconds = time.perf_counter() - start
         collected.raise_if_errors()
         for instrument in instruments:
@@ -296,7 +310,7 @@ def run_pipeline(
                 op.verify()
             except (LinkError, MLIRError) as problem:
                 message = f"it left invalid IR: {_describe(problem)}"
-                raise _internal(name, message, problem, instruments) from problem
+                raise _internal(item, message, problem, instruments) from problem
     return collected
 
 
@@ -309,12 +323,13 @@ def _describe(problem: Exception) -> str:
     return f"{type(problem).__name__}: {text[0][:300] if text else ''}".removeprefix("LinkError: ")
 
 
-def _internal(name: str, message: str, problem: Exception, instruments: Sequence[Instrument]) -> LinkError:
-    notes = [Note(note) for instrument in instruments if (note := instrument.failed(name, problem))]
+def _internal(item: Pass, message: str, problem: Exception, instruments: Sequence[Instrument]) -> LinkError:
+    spelling = spell(item)
+    notes = [Note(note) for instrument in instruments if (note := instrument.failed(spelling, problem))]
     trace = problem.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     if trace is not None:
         code = trace.tb_frame.f_code
         notes.insert(0, Note(f"raised in {code.co_qualname} ({Path(code.co_filename).name}:{trace.tb_lineno})"))
-    return error("internal-error", f"pass '{name}' failed: {message}", notes=notes)
+    return error("internal-error", f"pass '{pass_name(item)}' failed: {message}", notes=notes)

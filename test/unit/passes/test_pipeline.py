@@ -8,7 +8,7 @@ import pytest
 
 from pipelink.ir import parse
 from pipelink.passes import PASSES, PIPELINES, PassInfo
-from pipelink.passes.pipeline import Reproducer, Timing, options, parse_pipeline, pass_name, run_pipeline
+from pipelink.passes.pipeline import Reproducer, Timing, options, parse_pipeline, pass_name, run_pipeline, spell
 from pipelink.support.diagnostics import Diagnostics, LinkError, error
 from pipelink.support.mlir import ir
 
@@ -74,6 +74,14 @@ def test_options_of_every_type() -> None:
     assert one(" sample { } ") == Sample()
     assert one("sample{version=13.0}") == Sample(version="13.0")
     assert one("sample{fast=false}") == Sample()
+
+
+@pytest.mark.parametrize(
+    "item",
+    [Sample(), Sample(3, 0.5, True, "min-smem", ("a", "b"), "13 0"), Sample(version="13.0"), Sample(keep_all=("x",))],
+)
+def test_spelling_and_parsing_are_inverse(item: Sample) -> None:
+    assert one(spell(item).replace("Sample", "sample", 1)) == item
 
 
 @pytest.mark.parametrize(
