@@ -167,11 +167,13 @@ class KernelBuilder(ModuleBuilder):
         stages: int | None = None,
         weight: int | None = None,
         opcode: int | None = None,
+        credit: int | None = None,
         location: Location = UNKNOWN,
     ) -> None:
         """Connect ``(instance, port)`` to ``(instance, port)``."""
         ends = {"source": SymbolRef(tuple(source)), "target": SymbolRef(tuple(target))}
-        self.add("connect", location, **ends, transfer=transfer, stages=stages, weight=weight, opcode=opcode)
+        options: dict[str, Value] = {"transfer": transfer, "stages": stages, "weight": weight}
+        self.add("connect", location, **ends, **options, opcode=opcode, credit=credit)
 
     def exclusive(self, name: str, roles: Sequence[tuple[str, str]], *, location: Location = UNKNOWN) -> None:
         self.add("exclusive", location, name=name, roles=[SymbolRef(tuple(role)) for role in roles])

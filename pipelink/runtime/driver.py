@@ -76,12 +76,15 @@ def current(context: Any) -> Generator[None]:
         call("cuCtxPopCurrent")
 
 
-def is_capturing(stream: int) -> bool:
-    """Whether allocating or loading now would break a graph capture on ``stream``."""
+def capture_id(stream: int) -> int:
+    """The graph capture that is under way on ``stream``, 0 if none; -1 where another stream's capture forbids to
+    ask."""
     driver = cuda()
-    status, state = driver.cuStreamIsCapturing(stream)
-    implicit = int(status) == int(driver.CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
-    return implicit or (not int(status) and int(state) != 0)
+    status, *found = driver.cuStreamGetCaptureInfo(stream)
+    if int(status) == int(driver.CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT):
+        return -1
+    check(status, "cuStreamGetCaptureInfo")
+    return int(found[1]) if int(found[0]) else 0
 
 
 def encode(descriptor: Descriptor) -> bytes:

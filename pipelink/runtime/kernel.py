@@ -63,7 +63,7 @@ class _Plan:
     device: _Device
     resolved: Resolved
     block: bytes
-    launches: dict[int, _Launch] = field(default_factory=dict[int, _Launch])
+    launches: dict[tuple[int, int], _Launch] = field(default_factory=dict[tuple[int, int], _Launch])
 
 
 class _Device:
@@ -72,7 +72,8 @@ class _Device:
 
     def __init__(self, loaded: driver.LoadedKernel) -> None:
         self.loaded = loaded
-        self.assigned: dict[tuple[int, int], tuple[int, int]] = {}  # (stream, workspace) -> (address, bytes)
+        # (stream, capture, workspace) -> (address, bytes): a captured graph runs beside later launches on its stream
+        self.assigned: dict[tuple[int, int, int], tuple[int, int]] = {}
         self.spare: list[tuple[int, int]] = []
         self.allocations: list[int] = []
 
@@ -92,24 +93,24 @@ class _Device:
         self.allocations.append(address)
         return address
 
-    def workspace(self, stream: int, index: int, size: int) -> int:
-        """The address of a workspace for launches on ``stream``; 0 if it needs no bytes.
-
-        Raises LinkError ``preload-needed`` inside a graph capture if none was reserved."""
+    def workspace(self, stream: int, capture: int, index: int, size: int) -> int:
+        """The address of a workspace for launches on ``stream``, in graph capture ``capture`` (0: in none); 0 if it
+        needs no bytes.  Raises LinkError ``preload-needed`` inside a capture if none was reserved."""
         if size == 0:
             return 0
-        address, have = self.assigned.get((stream, index), (0, 0))
+        key = (stream, capture, index)
+        address, have = self.assigned.get(key, (0, 0))
         if have >= size:
             return address
         fitting = sorted((spare for spare in self.spare if spare[1] >= size), key=lambda spare: spare[1])
         if fitting:
             self.spare.remove(fitting[0])
-            self.assigned[stream, index] = fitting[0]
+            self.assigned[key] = fitting[0]
             return fitting[0][0]
-        if driver.is_capturing(stream):
+        if capture:
             raise _preload_needed(self.loaded.contract)
-        self.assigned[stream, index] = (self._allocate(size), size)
-        return self.assigned[stream, index][0]
+        self.assigned[key] = (self._allocate(size), size)
+        return self.assigned[key][0]
 
 
 def _preload_needed(contract: LaunchContract) -> Exception:
@@ -151,10 +152,11 @@ class Kernel:
             plan = self._plan(key, arguments, handle)
         if plan.resolved.empty:
             return
-        launch = plan.launches.get(handle)
+        capture = driver.capture_id(handle) if plan.resolved.workspace_bytes else 0
+        launch = plan.launches.get((handle, capture))
         if launch is None:
             with self._lock:
-                launch = self._bind(plan, handle)
+                launch = self._bind(plan, handle, capture)
         cuda = driver.cuda()
         if launch.zeroed or int(cuda.cuCtxGetCurrent()[1]) != launch.context:
             with driver.current(plan.device.loaded.context):
@@ -215,7 +217,7 @@ class Kernel:
             if ordinal not in self._devices:
                 context = driver.primary_context(ordinal)
                 target = self._target(ordinal)
-                if driver.is_capturing(stream):
+                if driver.capture_id(stream):
                     raise _preload_needed(target.contract)
                 loaded = driver.LoadedKernel(ordinal, context, target.cubin, target.contract)
                 self._devices[ordinal] = _Device(loaded)
@@ -268,10 +270,10 @@ class Kernel:
                 self._maps[descriptor] = known
         return known
 
-    def _bind(self, plan: _Plan, stream: int) -> _Launch:
+    def _bind(self, plan: _Plan, stream: int, capture: int) -> _Launch:
         contract, loaded = plan.device.loaded.contract, plan.device.loaded
         sizes = plan.resolved.workspace_bytes
-        addresses = [plan.device.workspace(stream, index, size) for index, size in enumerate(sizes)]
+        addresses = [plan.device.workspace(stream, capture, index, size) for index, size in enumerate(sizes)]
         names = [w.name for w in contract.workspaces]
         buffer = ctypes.create_string_buffer(len(plan.block) + _ALIGN)
         start = -(-ctypes.addressof(buffer) // _ALIGN) * _ALIGN
@@ -294,7 +296,7 @@ class Kernel:
             buffer,
             zeroed,
         )
-        plan.launches[stream] = launch
+        plan.launches[stream, capture] = launch
         return launch
 
 

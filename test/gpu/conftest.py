@@ -1,0 +1,74 @@
+"""What the device tests share: torch, the packages of prepare.py, and a visible skip without a device.
+
+Runs with torch, cuda-bindings, numpy and pytest; no compiler is imported.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+PACKAGES = Path(os.environ.get("PIPELINK_GPU_PACKAGES", ROOT / "carry"))
+
+from pipelink import runtime  # noqa: E402  (the checkout's)
+
+
+def missing() -> str | None:
+    """Why no test of this folder can run, or None."""
+    try:
+        torch = importlib.import_module("torch")
+    except ImportError:
+        return "torch is not installed"
+    if not torch.cuda.is_available():
+        return "there is no CUDA device"
+    if torch.cuda.get_device_capability(0)[0] != 9:
+        return "device 0 is not a Hopper GPU"
+    return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = [item for item in items if Path(__file__).parent in item.path.parents]
+    reason = missing() if here else None
+    for item in here:
+        item.add_marker(pytest.mark.gpu)
+        if reason:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def torch() -> Any:
+    return importlib.import_module("torch")
+
+
+@pytest.fixture(scope="session")
+def package() -> Callable[[str], Path]:
+    """``package(name)``: the path of a package; skips where it was not carried along."""
+
+    def find(name: str) -> Path:
+        path = PACKAGES / f"{name}.plk"
+        if not path.is_file():
+            pytest.skip(f"{path} is missing: run test/gpu/prepare.py where the compilers are")
+        return path
+
+    return find
+
+
+@pytest.fixture
+def load(package: Callable[[str], Path]) -> Any:
+    """``load(name)``: a fresh kernel, closed after the test."""
+    loaded: list[runtime.Kernel] = []
+
+    def make(name: str) -> runtime.Kernel:
+        loaded.append(runtime.load(package(name)))
+        return loaded[-1]
+
+    yield make
+    importlib.import_module("torch").cuda.synchronize()
+    for kernel in loaded:
+        kernel.close()
