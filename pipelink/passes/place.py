@@ -37,7 +37,8 @@ class PlacePass:
         default="deepest", metadata={"help": "deepest rings by weight, or least shared memory"}
     )
     max_time: float = field(
-        default=2.0, metadata={"help": "limit of each CP-SAT model, in its deterministic time (about seconds)"}
+        default=4.0,
+        metadata={"help": "limit of CP-SAT's work on a kernel, in its deterministic time (a few seconds each)"},
     )
 
     def apply(self, module: ir.Operation, diagnostics: Diagnostics) -> None:

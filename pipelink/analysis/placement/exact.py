@@ -15,21 +15,36 @@ from typing import Any
 from ortools.sat.python import cp_model
 
 from pipelink.analysis.placement.demand import Demand, Frontier, Limits, frontiers
-from pipelink.analysis.placement.model import ALWAYS, Buffer, Packing, Problem, Ring
+from pipelink.analysis.placement.model import ALWAYS, Budget, Buffer, Packing, Problem, Ring
 from pipelink.analysis.placement.pack import Overlays, may_overlap
 from pipelink.analysis.placement.warps import Unit
 from pipelink.target import WARPGROUP_WARPS
 
 SEED = 20
+_PACK_TIME = 0.5  # to find a packing at all
+_TIGHTEN_TIME = 0.1  # to find a lower one
+_TIED_TIME = 0.25
 _TIED_VARIABLES = 500  # past it, equally deep choices are not compared by bytes
 
 
-def _solver(deterministic_time: float) -> cp_model.CpSolver:
+def _solve(
+    model: cp_model.CpModel, budget: Budget, most: float = 1e9, *, first: bool = False
+) -> cp_model.CpSolver | None:
+    """The solver with a solution, or None.  ``most`` limits this model; ``first``: any solution does."""
+    if budget.left <= 0:
+        return None
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = SEED
-    solver.parameters.max_deterministic_time = deterministic_time
-    return solver
+    solver.parameters.max_deterministic_time = min(most, budget.left)
+    solver.parameters.stop_after_first_solution = first
+    status = solver.solve(model)
+    budget.left -= solver.response_proto.deterministic_time
+    return solver if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None
+
+
+def _proven(solver: cp_model.CpSolver) -> bool:
+    return solver.response_proto.status == cp_model.OPTIMAL
 
 
 # ---------------------------------------------------------------------------------------------- depths
@@ -43,7 +58,7 @@ class Depths:
     least: bool
 
 
-def choose_depths(problem: Problem, limits: Limits, deterministic_time: float) -> Depths | None:
+def choose_depths(problem: Problem, limits: Limits, budget: Budget) -> Depths | None:
     """The deepest rings by weight within every (limit, demands); None if there are none.  Among equally deep ones the
     least demand of the first range is chosen."""
     groups = frontiers(problem, limits[0][1], limits[0][0])
@@ -51,22 +66,20 @@ def choose_depths(problem: Problem, limits: Limits, deterministic_time: float) -
     model = _DepthModel([ring for ring in problem.rings if ring.key not in inside], groups)
     totals = [model.limit(limit, demands) for limit, demands in limits]
     model.cp.maximize(model.worth())
-    solver = _solver(deterministic_time)
-    status = solver.solve(model.cp)
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    solver = _solve(model.cp, budget)
+    if solver is None:
         return None
     value = round(solver.objective_value)
     bound = int(solver.best_objective_bound + 1e-6)
     stages = model.stages(solver)
     least = False
-    if status == cp_model.OPTIMAL and len(model.cp.proto.variables) <= _TIED_VARIABLES:
+    if _proven(solver) and len(model.cp.proto.variables) <= _TIED_VARIABLES:
         model.cp.add(model.worth() >= value)
         model.cp.minimize(totals[0])
-        solver = _solver(deterministic_time)
-        status = solver.solve(model.cp)
-        if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        solver = _solve(model.cp, budget, _TIED_TIME)
+        if solver is not None:
             stages = model.stages(solver)
-            least = status == cp_model.OPTIMAL
+            least = _proven(solver)
     return Depths(stages, value, bound, least)
 
 
@@ -160,10 +173,10 @@ def pack(
     overlays: Overlays,
     clique: Sequence[str],
     hint: Packing,
-    deterministic_time: float,
+    budget: Budget,
 ) -> Packing | None:
-    """The lowest packing that ends by ``limit``, with the solver's bound; None if it finds none.  ``clique`` names
-    buffers that all live at once."""
+    """A packing that ends by ``limit``, the lowest one if ``hint`` already does; None if it finds none.  ``clique``
+    names buffers that all live at once."""
     model = cp_model.CpModel()
     step = max(1, gcd(base, *(b.align for b in buffers)))
     horizon = limit // step
@@ -189,19 +202,21 @@ def pack(
         for b in buffers[:i]:
             if not (a.key in together and b.key in together) and not may_overlap(a, b, overlays):
                 model.add_no_overlap([interval[a.key], interval[b.key]])
-    model.minimize(end)
-    solver = _solver(deterministic_time)
-    status = solver.solve(model)
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    model.add(end >= hint.bound // step)
+    fits = hint.end <= limit
+    if fits:
+        model.minimize(end)
+    solver = _solve(model, budget, _TIGHTEN_TIME if fits else _PACK_TIME, first=not fits)
+    if solver is None:
         return None
     addresses = {key: step * int(solver.value(value)) for key, value in start.items()}
     last = max((addresses[b.key] + b.size for b in buffers), default=base + low)
-    proven = last if status == cp_model.OPTIMAL else step * int(solver.best_objective_bound)
-    return Packing(addresses, last, min(last, max(hint.bound, proven)))
+    proven = last if fits and _proven(solver) else hint.bound
+    return Packing(addresses, last, max(hint.bound, proven))
 
 
 # ---------------------------------------------------------------------------------------------- warps
-def place_warps(units: Sequence[Unit], groups: int, entry: int, deterministic_time: float) -> dict[str, int] | None:
+def place_warps(units: Sequence[Unit], groups: int, entry: int, budget: Budget) -> dict[str, int] | None:
     """First warps of the units within ``groups`` warpgroups so that units in one warpgroup agree on a register count
     and the counts fit the pool; None if the solver finds none."""
     model = cp_model.CpModel()
@@ -226,7 +241,7 @@ def place_warps(units: Sequence[Unit], groups: int, entry: int, deterministic_ti
             model.add(registers[group] == own).only_enforce_if(inside)
     model.add_no_overlap(intervals)
     model.add(8 * sum(registers) <= entry * groups)
-    solver = _solver(deterministic_time)
-    if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    solver = _solve(model, budget, first=True)
+    if solver is None:
         return None
     return {name: int(solver.value(value)) for name, value in start.items()}

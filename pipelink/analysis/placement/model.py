@@ -170,10 +170,18 @@ class Problem:
 
 @dataclass(frozen=True)
 class Options:
-    """How to solve.  ``deterministic_time`` is CP-SAT's, for each of its models, in its own unit (about a second)."""
+    """How to solve.  ``deterministic_time`` is CP-SAT's, for all models of a kernel together, in its own unit (a few
+    seconds each)."""
 
     min_smem: bool = False
-    deterministic_time: float = 2.0
+    deterministic_time: float = 4.0
+
+
+@dataclass
+class Budget:
+    """The deterministic time that is left for CP-SAT."""
+
+    left: float
 
 
 @dataclass(frozen=True)

@@ -21,15 +21,26 @@ from pipelink.analysis.placement.explain import (
     tmem_overflow,
     warp_failure,
 )
-from pipelink.analysis.placement.model import Buffer, Options, Packing, Placement, Problem, Ring, WarpPlan, spelled
+from pipelink.analysis.placement.model import (
+    Budget,
+    Buffer,
+    Options,
+    Packing,
+    Placement,
+    Problem,
+    Ring,
+    WarpPlan,
+    spelled,
+)
 from pipelink.analysis.placement.warps import WarpFailure, plan_warps
 from pipelink.support.diagnostics import Diagnostics
-from pipelink.target import MBARRIER_BYTES, NAMED_BARRIERS, SMEM_BASE
+from pipelink.target import MBARRIER_BYTES, NAMED_BARRIERS, SMEM_BASE, SMEM_GRANULE
 
 ENUMERATED = 1024  # depth vectors that are tried one by one; more go to CP-SAT
-EXACT_BUFFERS = 40  # buffers that CP-SAT packs; past it first-fit and its bound stand
+EXACT_BUFFERS = 40  # buffers that CP-SAT packs where first-fit does not fit
+TIGHT_BUFFERS = 12  # buffers that it packs more tightly
 TMEM_LEAST = 32  # columns, PTX ISA, tcgen05.alloc: a power of two, 32 to 512
-_RETRY_STEPS = (64, 256, 1024, 4096)  # bytes given up at least, where a choice of depths does not pack
+_RETRY_STEPS = (128, 512, 2048, 8192)  # bytes given up at least, where a choice of depths does not pack
 
 
 @dataclass(frozen=True)
@@ -51,8 +62,9 @@ def solve(problem: Problem, options: Options, diagnostics: Diagnostics) -> Place
     ``ring-range-disjoint``, ``smem-overflow`` and ``tmem-overflow``.
     """
     before = len(diagnostics.errors)
+    budget = Budget(options.deterministic_time)
     try:
-        warps = plan_warps(problem, options.deterministic_time)
+        warps = plan_warps(problem, budget)
     except WarpFailure as failure:
         warp_failure(problem, failure, diagnostics)
         warps = None
@@ -63,7 +75,7 @@ def solve(problem: Problem, options: Options, diagnostics: Diagnostics) -> Place
     if len(diagnostics.errors) > before:
         return None
     overlays = packing.Overlays(problem.overlays)
-    memory = _place_memory(problem, options, overlays)
+    memory = _place_memory(problem, options, overlays, budget)
     if memory is None:
         _explain_memory(problem, overlays, diagnostics)
         return None
@@ -133,24 +145,24 @@ def _fits(problem: Problem, stages: dict[str, int], overlays: packing.Overlays) 
     return packing.packing_bound(tmem_buffers(problem, stages), 0, overlays) <= problem.target.tmem_columns
 
 
-def _place_memory(problem: Problem, options: Options, overlays: packing.Overlays) -> _Memory | None:
+def _place_memory(problem: Problem, options: Options, overlays: packing.Overlays, budget: Budget) -> _Memory | None:
     """The deepest rings that pack, or the shallowest for min-smem."""
     rings = problem.rings
     least = {ring.key: ring.least for ring in rings}
     most = {ring.key: ring.most for ring in rings}
     if options.min_smem:
-        return _first_that_packs(problem, options, overlays, [least])
-    if found := _first_that_packs(problem, options, overlays, [most]):
+        return _first_that_packs(problem, overlays, budget, [least])
+    if found := _first_that_packs(problem, overlays, budget, [most]):
         return found
     if math.prod(ring.most - ring.least + 1 for ring in rings) <= ENUMERATED:
-        return _first_that_packs(problem, options, overlays, _enumerate(problem))
+        return _first_that_packs(problem, overlays, budget, _enumerate(problem))
     if not _fits(problem, least, overlays):
         return None
-    return _deepest(problem, options, overlays)
+    return _deepest(problem, overlays, budget)
 
 
 def _first_that_packs(
-    problem: Problem, options: Options, overlays: packing.Overlays, choices: list[dict[str, int]]
+    problem: Problem, overlays: packing.Overlays, budget: Budget, choices: list[dict[str, int]]
 ) -> _Memory | None:
     """The first of ``choices``, in order of preference, that fits."""
     bound: int | None = None
@@ -158,13 +170,13 @@ def _first_that_packs(
         if not _fits(problem, stages, overlays):
             continue
         bound = _value(problem, stages) if bound is None else bound
-        smem, tmem = _pack_both(problem, stages, overlays, options)
+        smem, tmem = _pack_both(problem, stages, overlays, budget)
         if _within(problem, smem, tmem):
             return _Memory(stages, smem, tmem, bound)
     return None
 
 
-def _deepest(problem: Problem, options: Options, overlays: packing.Overlays) -> _Memory | None:
+def _deepest(problem: Problem, overlays: packing.Overlays, budget: Budget) -> _Memory | None:
     """CP-SAT's depths.  It sees a lower bound on every packing; where its choice does not pack, it chooses again with
     as much less memory as was missing."""
     from pipelink.analysis.placement import demand, exact
@@ -172,16 +184,16 @@ def _deepest(problem: Problem, options: Options, overlays: packing.Overlays) -> 
     limit = problem.smem_limit
     bound = sum(ring.weight * ring.most for ring in problem.rings)
     for step in _RETRY_STEPS:
-        found = exact.choose_depths(problem, demand.linear_demands(problem, limit), options.deterministic_time)
+        found = exact.choose_depths(problem, demand.linear_demands(problem, limit), budget)
         if found is None:
             break
         if limit == problem.smem_limit:
             bound = found.bound
-        smem, tmem = _pack_both(problem, found.stages, overlays, options)
+        smem, tmem = _pack_both(problem, found.stages, overlays, budget)
         if _within(problem, smem, tmem):
             return _Memory(found.stages, smem, tmem, bound, found.least)
         limit -= max(smem.end - SMEM_BASE - problem.smem_limit, step)
-    least = _first_that_packs(problem, options, overlays, [{ring.key: ring.least for ring in problem.rings}])
+    least = _first_that_packs(problem, overlays, budget, [{ring.key: ring.least for ring in problem.rings}])
     return None if least is None else replace(least, bound=bound)
 
 
@@ -190,27 +202,33 @@ def _within(problem: Problem, smem: Packing, tmem: Packing) -> bool:
 
 
 def _pack_both(
-    problem: Problem, stages: dict[str, int], overlays: packing.Overlays, options: Options
+    problem: Problem, stages: dict[str, int], overlays: packing.Overlays, budget: Budget
 ) -> tuple[Packing, Packing]:
     low = low_bytes(problem, stages)
-    smem = _pack(smem_buffers(problem, stages), low, SMEM_BASE, problem.smem_limit, overlays, options)
-    tmem = _pack(tmem_buffers(problem, stages), 0, 0, problem.target.tmem_columns, overlays, options)
+    smem = _pack(smem_buffers(problem, stages), low, SMEM_BASE, problem.smem_limit, overlays, budget)
+    tmem = _pack(tmem_buffers(problem, stages), 0, 0, problem.target.tmem_columns, overlays, budget)
     return smem, tmem
 
 
 def _pack(
-    buffers: list[Buffer], low: int, base: int, limit: int, overlays: packing.Overlays, options: Options
+    buffers: list[Buffer], low: int, base: int, limit: int, overlays: packing.Overlays, budget: Budget
 ) -> Packing:
-    """First-fit, or CP-SAT's packing if that is not optimal and the buffers are few; it may end past the limit."""
+    """First-fit, or CP-SAT's packing where that does not fit, or where few buffers leave more than a granule unused; it
+    may end past the limit."""
     found = packing.pack(buffers, base, low, overlays)
-    if found.end == found.bound or len(buffers) > EXACT_BUFFERS:
+    fits = found.end - base <= limit
+    if _as_good(found) or len(buffers) > (TIGHT_BUFFERS if fits else EXACT_BUFFERS) or budget.left <= 0:
         return found
     from pipelink.analysis.placement import exact
 
     clique = [b.key for b in packing.together(buffers, overlays)]
-    end = min(found.end, base + limit)
-    better = exact.pack(buffers, base, low, end, overlays, clique, found, options.deterministic_time)
+    better = exact.pack(buffers, base, low, base + limit, overlays, clique, found, budget)
     return better if better is not None and better.end <= found.end else found
+
+
+def _as_good(found: Packing) -> bool:
+    """Whether no packing takes fewer of the granules in which an SM hands out shared memory."""
+    return packing.round_up(found.end, SMEM_GRANULE) == packing.round_up(found.bound, SMEM_GRANULE)
 
 
 def _enumerate(problem: Problem) -> list[dict[str, int]]:
@@ -252,7 +270,7 @@ def _result(
             at += 4 * ring.words * stages[ring.key]
     columns = memory.tmem.end
     value = _value(problem, stages)
-    optimal = memory.least and memory.smem.end == memory.smem.bound and memory.tmem.end == memory.tmem.bound
+    optimal = memory.least and _as_good(memory.smem) and memory.tmem.end == memory.tmem.bound
     if not options.min_smem:
         optimal = optimal and value == memory.bound
     placement = Placement(

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pipelink.analysis.placement.model import Group, Problem, Role, WarpPlan, spelled
+from pipelink.analysis.placement.model import Budget, Group, Problem, Role, WarpPlan, spelled
 from pipelink.support.diagnostics import Location
 from pipelink.target import MAX_CTA_WARPS, SETMAXNREG_MAX, SETMAXNREG_MIN, SETMAXNREG_STEP, WARPGROUP_WARPS
 
@@ -89,7 +89,7 @@ def _range(registers: tuple[int, int] | None) -> str:
     return "any" if registers is None else f"{registers[0]} to {registers[1]}"
 
 
-def plan_warps(problem: Problem, deterministic_time: float) -> WarpPlan:
+def plan_warps(problem: Problem, budget: Budget) -> WarpPlan:
     """The warps of every role.  Raises WarpFailure ``register-disagreement``, ``too-many-warps`` or
     ``register-overcommit``."""
     target, ctas = problem.target, problem.min_ctas
@@ -106,7 +106,7 @@ def plan_warps(problem: Problem, deterministic_time: float) -> WarpPlan:
         return WarpPlan(_per_role(units, first), warps, entry, None)
     if not can_shift:
         raise _too_few_registers(units, entry, warps, target.name)
-    return _with_setmaxnreg(problem, units, deterministic_time)
+    return _with_setmaxnreg(problem, units, budget)
 
 
 def _close_together(units: list[Unit]) -> tuple[dict[str, int], int]:
@@ -141,7 +141,7 @@ def _per_role(units: list[Unit], first: dict[str, int]) -> dict[str, int]:
     return {role.key: first[unit.name] for unit in units for role in unit.roles}
 
 
-def _with_setmaxnreg(problem: Problem, units: list[Unit], deterministic_time: float) -> WarpPlan:
+def _with_setmaxnreg(problem: Problem, units: list[Unit], budget: Budget) -> WarpPlan:
     least = _warpgroup_bound(units)
     failure: WarpFailure | None = None
     attempts = [found for found in (_first_fit(units, order) for order in _orders(units)) if found is not None]
@@ -157,9 +157,9 @@ def _with_setmaxnreg(problem: Problem, units: list[Unit], deterministic_time: fl
             continue
         if groups == least:
             return plan
-        better = _exact(problem, units, least, groups - 1, deterministic_time)
+        better = _exact(problem, units, least, groups - 1, budget)
         return better or plan
-    found = _exact(problem, units, least, MAX_CTA_WARPS // WARPGROUP_WARPS, deterministic_time)
+    found = _exact(problem, units, least, MAX_CTA_WARPS // WARPGROUP_WARPS, budget)
     if found is not None:
         return found
     closest = min((_warpgroups(units, first) for first in attempts), default=least)
@@ -248,12 +248,12 @@ def _connected(units: list[Unit], members: list[list[Unit]]) -> list[list[int]]:
     return [[g for g, mark in enumerate(label) if mark == want] for want in sorted(set(label))]
 
 
-def _exact(problem: Problem, units: list[Unit], low: int, high: int, deterministic_time: float) -> WarpPlan | None:
+def _exact(problem: Problem, units: list[Unit], low: int, high: int, budget: Budget) -> WarpPlan | None:
     from pipelink.analysis.placement import exact
 
     for groups in range(low, high + 1):
         entry = problem.target.entry_registers(groups * WARPGROUP_WARPS, problem.min_ctas)
-        first = exact.place_warps(units, groups, entry, deterministic_time)
+        first = exact.place_warps(units, groups, entry, budget)
         if first is not None:
             try:
                 return _split(problem, units, first, groups)

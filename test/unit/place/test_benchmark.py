@@ -19,13 +19,14 @@ def _benchmark() -> ModuleType:
 def test_a_hundred_instances_are_near_the_bound_within_a_second_of_work() -> None:
     benchmark = _benchmark()
     benchmark.measure(8)  # imports
-    found = min((benchmark.measure(100, seed) for seed in range(2)), key=lambda result: result["seconds"])
+    found = benchmark.measure(100)
     assert found["value"] >= 0.97 * found["bound"]
     assert found["smem_bytes"] <= 1.02 * found["smem_bound"]
-    assert found["seconds"] < 1
+    assert found["work"] < 1  # not by the clock: tests share the machine
 
 
 def test_the_same_kernel_is_placed_alike() -> None:
     benchmark = _benchmark()
     results = [benchmark.measure(40) for _ in range(2)]
-    assert results[0] | {"seconds": 0} == results[1] | {"seconds": 0}
+    times = {"seconds": 0, "work": 0}
+    assert results[0] | times == results[1] | times
