@@ -3,7 +3,8 @@
 A tool is an argument parser and a body.  :func:`run_tool` parses (``@file`` holds further arguments), forks, and runs
 the body in the child.  The parsers of MLIR and the vendor libraries run in there: when the child dies of a signal, or
 works longer than ``--time-limit``, the parent says ``internal-error`` or ``time-limit`` and writes a reproducer (the
-command line, the inputs and what the child had said).  Exit status: 0, 1 after an error, 130 after an interrupt.
+command line, the inputs and what the child had said).  Exit status: 0, 1 after an error, 130 or 143
+when interrupted or terminated.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from pipelink.support.diagnostics import (
 
 _HANDLED = 77  # the child's exit status after it has reported errors; any other but 0 is a crash
 _INTERRUPTED = 130  # what shells report after Ctrl-C
+_TERMINATED = 143  # and after SIGTERM
 _STARTED_OUTPUT_LINES = 40  # of a crashed child's stderr, kept as notes
 _LEAST_MEMORY = 8 << 30  # bytes of address space that a child may have on any machine
 _RESPONSE_DEPTH = 8  # of @files that name @files
@@ -270,6 +272,7 @@ class _Child:
     console: Console
     argv: list[str]
     inputs: list[str]
+    terminated: bool = False
 
     def run(self) -> int:
         sys.stdout.flush()
@@ -284,6 +287,8 @@ class _Child:
         if status is not None and os.WIFEXITED(status) and os.WEXITSTATUS(status) in (0, _HANDLED):
             self.console.say(said.decode(errors="replace"))
             return 0 if os.WEXITSTATUS(status) == 0 else 1
+        if self.terminated:
+            return _TERMINATED
         self.console.say(render(self._crash(status, said).diagnostics, self.arguments.diagnostics))
         return 1
 
@@ -307,6 +312,7 @@ class _Child:
         """The child's wait status, None after the time limit."""
 
         def forward(number: int, _frame: FrameType | None) -> None:
+            self.terminated = True
             os.kill(pid, number)
 
         previous = signal.signal(signal.SIGTERM, forward)

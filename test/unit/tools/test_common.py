@@ -145,7 +145,8 @@ def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
     assert child.wait() == 1
 
 
-def test_an_interrupt_is_no_traceback() -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_is_no_traceback(number: signal.Signals, status: int) -> None:
     import subprocess
 
     code = (
@@ -156,8 +157,8 @@ def test_an_interrupt_is_no_traceback() -> None:
     child = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
     assert child.stderr
     assert child.stderr.read(7) == b"started"
-    child.send_signal(signal.SIGINT)
-    assert child.wait(10) == 130
+    child.send_signal(number)
+    assert child.wait(10) == status
     assert child.stderr.read() == b""
 
 
