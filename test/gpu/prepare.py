@@ -21,9 +21,9 @@ EPILOGUES = ("store", "bias_relu", "gelu", "residual_add")
 SCHEDULERS = ("static_tiles", "grouped_tiles")
 
 
-def compile_object(source: Path, output: Path, arch: str) -> None:
+def compile_object(source: Path, output: Path, arch: str, *options: str) -> None:
     """One component file, with pl-cc."""
-    command = [sys.executable, "-m", "pipelink.tools.pl_cc", str(source), f"--arch={arch}", "-o", str(output)]
+    command = [sys.executable, "-m", "pipelink.tools.pl_cc", str(source), f"--arch={arch}", "-o", str(output), *options]
     if subprocess.run(command, cwd=ROOT).returncode:
         sys.exit(f"cannot compile {source}")
 
@@ -97,6 +97,16 @@ def kernels(objects: Path) -> dict[str, pipelink.Kernel]:
     return {**found, **launches(objects), **rings(objects)}
 
 
+def link_examples(objects: Path, output: Path) -> None:
+    """The kernels with components of other compilers: packages ``example-NAME``."""
+    source = ROOT / "examples" / "cute_mainloop" / "mainloop.cu"
+    compile_object(source, objects / "mainloop.o", "sm_90a", "--include-cutlass")
+    for name in ("cute_mainloop", "numba_epilogue"):
+        script = ROOT / "examples" / name / "link.py"
+        if subprocess.run([sys.executable, script, objects, output / f"example-{name}.plk"]).returncode:
+            sys.exit(f"cannot link {script}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
@@ -118,6 +128,8 @@ def main() -> None:
                 linked = kernel.link()
                 linked.save(arguments.output / f"{name}.plk")
                 print(f"{name}: {linked.targets[0].audit.instructions} instructions", flush=True)
+        if not arguments.only or arguments.only.startswith("example"):
+            link_examples(objects, arguments.output)
 
 
 if __name__ == "__main__":
