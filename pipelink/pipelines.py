@@ -5,6 +5,7 @@
 =========== =========================================================================================================
 key         every input that can change the result is hashed; a cached result ends here, without MLIR or any compiler
 module      one kernel for one target, all its components with the contracts of the objects
+verify      each contract is the one that its device code was compiled with
 passes      check, place, fuse: the kernel is plain llvm/nvvm dialect; placement and launch contract were kept
 entry       libNVVM made LTO-IR of it
 transfers   NVRTC made LTO-IR of the transfers that it uses (once per toolkit: cached)
@@ -271,6 +272,8 @@ class Work:
             source = Path(request.path)
             on_disk = request.path != "<memory>" and source.is_file()
             self.module = parse(source if on_disk else request.text, new_context())
+            if on_disk and _read(source) != request.text:  # it changed after it was hashed
+                self.module = parse(request.text, new_context())
             if self.objects:
                 from pipelink.analysis.declarations import add_objects
 
@@ -279,6 +282,7 @@ class Work:
             kernel = self._choose(program(self.module))
         self.name = kernel.name
         self.arch = kernel.target
+        self._used = {instance.component for instance in kernel.instances.values()}
 
     def _read_objects(self) -> list[Object]:
         from pipelink.objects import parse_objects
@@ -309,6 +313,29 @@ class Work:
             chosen.set("pipelink.kernel", {**chosen.data["pipelink.kernel"], "target": self.request.target})
         return chosen
 
+    def verify_objects(self) -> None:
+        """Hold the contracts of the kernel's components against the code that would be linked.
+
+        Code that ``check`` refuses, for its architecture or its toolkit, is left to it.  Raises LinkError
+        ``contract-mismatch`` and ``nvjitlink-failed``."""
+        from pipelink.backend import nvjitlink
+        from pipelink.objects import device
+        from pipelink.target import TARGETS
+
+        goal = TARGETS.get(self.arch)
+        if goal is None:
+            return
+        newest = nvjitlink.version()
+        with self.watch.timed("verify objects"):
+            for item in self.objects:
+                units = [{i.arch for i in item.ltoir if i.unit == unit} for unit in {i.unit for i in item.images}]
+                if not {c.symbol for c in item.components} & self._used or any(goal.choose(u) is None for u in units):
+                    continue
+                images = [image for image in item.select(goal) if image.version <= newest]
+                # a contract that was written for code made without the header has nothing to be compared with
+                own = any(component.toolkit for component in item.components)
+                device.verify(item, self.diagnostics if own else None, images=images)
+
     def run_passes(self, *, upto_place: bool = False) -> None:
         """Run the pipeline; what ``place`` wrote is kept before ``entry`` removes it."""
         from pipelink.backend import nvjitlink
@@ -328,6 +355,7 @@ class Work:
                     keep(module)
 
         passes = parse_pipeline(self.request.passes)
+        self.verify_objects()
         linker = ".".join(map(str, nvjitlink.version()))
         passes = [CheckPass(linker) if isinstance(p, CheckPass) and not p.linker else p for p in passes]
         if upto_place:

@@ -51,6 +51,17 @@ class Instruction:
         return self.opcode.partition(".")[0]
 
 
+def _leaves(instruction: Instruction) -> bool:
+    """Whether the next instruction is never executed after this one."""
+    mnemonic = instruction.mnemonic
+    if mnemonic in ("BRX", "JMX"):
+        return True
+    if mnemonic not in ("EXIT", "RET", "BRA", "JMP", "KILL") or instruction.predicate:
+        return False
+    divergence = instruction.opcode.startswith(("BRA.DIV", "BRA.CONV"))  # taken where a warp's threads disagree
+    return not divergence and not re.search(r"!?U?P\d", instruction.operands)
+
+
 @dataclass(frozen=True)
 class Function:
     """A text section: the kernel, ptxas's helpers and functions that were not inlined, in address order.
@@ -70,11 +81,7 @@ class Function:
         """Indices of the instructions that can follow; a call's callee and its return address both count."""
         instruction = self.instructions[index]
         following: list[int] = []
-        unconditional = instruction.predicate == "" and not re.search(r"!?U?P\d", instruction.operands)
-        ends = instruction.mnemonic in ("EXIT", "RET", "BRA", "BRX", "JMP", "JMX", "KILL")
-        if not (ends and (unconditional or instruction.mnemonic in ("BRX", "JMX"))) and index + 1 < len(
-            self.instructions
-        ):
+        if not _leaves(instruction) and index + 1 < len(self.instructions):
             following.append(index + 1)
         if instruction.mnemonic != "RET":
             following += [self.labels[target] for target in instruction.targets if target in self.labels]

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelink.support.diagnostics import error
+from pipelink.support.diagnostics import LinkError, error
 from pipelink.tools.common import Console, ToolParser, relocate, run_tool, version, write_output
 
 if TYPE_CHECKING:
@@ -99,6 +99,8 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
         _reproduce(arguments, console, request)
     try:
         _run(arguments, console, request)
+    except LinkError as problem:
+        raise LinkError(relocate(problem.diagnostics, "<stdin>", console.stdin)) from problem
     finally:
         console.diagnostics.items[:] = relocate(console.diagnostics.items, "<stdin>", console.stdin)
 

@@ -54,6 +54,33 @@ def test_branches_lead_to_labels() -> None:
     assert all(0 <= index < len(kernel.instructions) for index in kernel.successors(branch))
 
 
+@pytest.mark.parametrize(
+    ("text", "following"),
+    [
+        ("BRA `(.L_x_2)", [2]),
+        ("@!P0 BRA `(.L_x_2)", [1, 2]),
+        ("BRA.U UP0, `(.L_x_2)", [1, 2]),
+        ("BRA.DIV UR4, `(.L_x_2)", [1, 2]),
+        ("BRA !P2, `(.L_x_2)", [1, 2]),
+        ("CALL.REL.NOINC `(.L_x_2)", [1, 2]),
+        ("BSSY B0, `(.L_x_2)", [1, 2]),
+        ("RET.REL.NODEC R2 `(k)", []),
+        ("EXIT", []),
+        ("@P0 EXIT", [1]),
+    ],
+)
+def test_what_can_follow_an_instruction(text: str, following: list[int]) -> None:
+    listing = sass.parse(f"""
+	.section	.text.k,"ax",@progbits
+.text.k:
+        /*0000*/                   {text} ;
+        /*0010*/                   NOP ;
+.L_x_2:
+        /*0020*/                   EXIT ;
+""")
+    assert listing.functions[0].successors(0) == following
+
+
 def test_equal_code_under_another_kernel_name_is_the_same() -> None:
     assert sass.compare(roles("roles"), roles("other")) == []
 
