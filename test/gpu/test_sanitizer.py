@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-TOOLS = ("memcheck", "synccheck")
+# cuda-bindings probes the driver for entry points that it may lack; the runtime checks every status itself.
+TOOLS = {"memcheck": ("--report-api-errors", "no"), "synccheck": (), "racecheck": ()}
+SUMMARIES = ("ERROR SUMMARY: 0 errors", "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)")
 
 
 @pytest.mark.parametrize("tool", TOOLS)
@@ -18,7 +20,7 @@ def test_clean(package: Any, tool: str) -> None:
         pytest.skip("compute-sanitizer is not installed")
     package("twice")
     script = Path(__file__).with_name("sanitized.py")
-    command = [sanitizer, "--tool", tool, "--error-exitcode", "9", sys.executable, str(script)]
+    command = [sanitizer, "--tool", tool, *TOOLS[tool], "--error-exitcode", "9", sys.executable, str(script)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=550)
     assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-2000:]
-    assert "ERROR SUMMARY: 0 errors" in run.stdout
+    assert any(summary in run.stdout for summary in SUMMARIES), run.stdout[-4000:]
