@@ -344,6 +344,8 @@ def convert_scalar(argument: Argument, value: object) -> int | float:
         raise error("argument-type", f"{wanted}, which this runtime cannot pass by value")
     number: int | float
     try:
+        if hasattr(value, "__dlpack__"):
+            raise TypeError  # a tensor's value may change behind its address
         if argument.type.startswith("f"):
             if isinstance(value, str | bytes):
                 raise TypeError

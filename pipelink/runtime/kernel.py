@@ -302,6 +302,8 @@ class Kernel:
 
 def _dimension(name: str, value: Any) -> int:
     try:
+        if hasattr(value, "__dlpack__"):
+            raise TypeError
         number = int(value.__index__())
     except (AttributeError, TypeError) as problem:
         raise error("argument-type", f"dimension '{name}': expected an integer, given {value!r:.60}") from problem

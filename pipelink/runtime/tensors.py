@@ -80,9 +80,10 @@ class _DLManagedTensorVersioned(ctypes.Structure):
     )
 
 
-_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_python = ctypes.PyDLL(None)  # a handle of our own: argument types set on ctypes.pythonapi are everybody's
+_capsule_pointer = _python.PyCapsule_GetPointer
 _capsule_pointer.restype, _capsule_pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-_capsule_is = ctypes.pythonapi.PyCapsule_IsValid
+_capsule_is = _python.PyCapsule_IsValid
 _capsule_is.restype, _capsule_is.argtypes = ctypes.c_int, (ctypes.py_object, ctypes.c_char_p)
 
 

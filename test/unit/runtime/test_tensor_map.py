@@ -3,7 +3,7 @@
 import pytest
 
 from pipelink.runtime.contract import Field
-from pipelink.runtime.tensor_map import Descriptor, describe
+from pipelink.runtime.tensor_map import DATA_TYPES, SWIZZLES, Descriptor, describe
 from pipelink.runtime.tensors import TensorView, packed_strides
 from pipelink.support.diagnostics import LinkError
 
@@ -71,3 +71,16 @@ def test_refused_tensors(tensor: TensorView, message: str) -> None:
 def test_refused_boxes(box: tuple[int, ...], swizzle: str, message: str) -> None:
     with pytest.raises(LinkError, match=message):
         describe(field(*box, swizzle=swizzle), view(1000, 512))
+
+
+def test_the_numbers_are_the_drivers() -> None:
+    driver = pytest.importorskip("cuda.bindings.driver")
+    names = {
+        "bf16": "BFLOAT16", "f16": "FLOAT16", "f32": "FLOAT32", "f64": "FLOAT64", "tf32": "TFLOAT32", "u8": "UINT8",
+        "u16": "UINT16", "u32": "UINT32", "i32": "INT32", "u64": "UINT64", "i64": "INT64",
+    }  # fmt: skip
+    for element, name in names.items():
+        value = getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{name}")
+        assert DATA_TYPES[element] == int(value)
+    for swizzle, name in {"none": "NONE", "swizzle32": "32B", "swizzle64": "64B", "swizzle128": "128B"}.items():
+        assert SWIZZLES[swizzle] == int(getattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{name}"))

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from pipelink.runtime import tensors
+from pipelink.runtime.contract import Argument, convert_scalar
 from pipelink.runtime.kernel import stream_handle
 from pipelink.runtime.tensors import TensorView, packed_strides, read_capsule, view
 from pipelink.support.diagnostics import LinkError
@@ -108,6 +109,13 @@ def test_packed_strides() -> None:
     assert packed_strides((2, 3, 4)) == (12, 4, 1)
     assert packed_strides((2, 0, 4)) == (4, 4, 1)
     assert packed_strides(()) == ()
+
+
+def test_a_tensor_is_no_scalar() -> None:
+    """Its value could change behind its address, which is all that a plan remembers."""
+    for kind in ("f32", "i32"):
+        with pytest.raises(LinkError, match=f"argument 'n': expected {kind}, given Capsule"):
+            convert_scalar(Argument("n", "scalar", type=kind), Capsule((), ()))
 
 
 def test_streams() -> None:
