@@ -206,7 +206,14 @@ class _Builder:
         least, most = pool.pages
         part = Part(pool.page_bytes, pool.align)
         self.rings.append(
-            Ring(f"{name}::{pool.name}", max([least, *borrowed]), most, parts=(part,), location=pool.location)
+            Ring(
+                f"{name}::{pool.name}",
+                max([least, *borrowed]),
+                most,
+                parts=(part,),
+                unit="pages",
+                location=pool.location,
+            )
         )
 
     def local_ring(self, name: str, port: Port) -> None:

@@ -108,7 +108,7 @@ def memory_overflow(problem: Problem, least: dict[str, int], found: Packing, dia
         lines.append((line, buffer.scope.group, buffer.scope.alternative))
     for ring in problem.rings:
         stages = least[ring.key]
-        why = f"{stages} {'stage' if stages == 1 else 'stages'} x {ring.stage_bytes}" + (
+        why = f"{stages} {ring.unit if stages > 1 else ring.unit[:-1]} x {ring.stage_bytes}" + (
             f", {ring.fixed_by}" if ring.fixed_by else ", the least of its range"
         )
         line = Line(spelled(ring.key), stages * ring.stage_bytes, why, ring.location)

@@ -112,6 +112,7 @@ class Ring:
     mbarriers: int = 0
     words: int = 0
     scope: Scope = ALWAYS
+    unit: str = "stages"  # for messages
     fixed_by: str = ""  # why ``least`` equals ``most``, for messages
     location: Location = UNKNOWN
 

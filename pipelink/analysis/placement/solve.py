@@ -40,6 +40,7 @@ ENUMERATED = 1024  # depth vectors that are tried one by one; more go to CP-SAT
 EXACT_BUFFERS = 40  # buffers that CP-SAT packs where first-fit does not fit
 TIGHT_BUFFERS = 12  # buffers that it packs more tightly
 TMEM_LEAST = 32  # columns, PTX ISA, tcgen05.alloc: a power of two, 32 to 512
+_SAID = 8  # rings named in one reason
 _RETRY_STEPS = (128, 512, 2048, 8192)  # bytes given up at least, where a choice of depths does not pack
 
 
@@ -306,9 +307,15 @@ def _result(
 def _reasons(problem: Problem, options: Options, placement: Placement) -> list[str]:
     """What was chosen and why, one sentence each."""
     said: list[str] = []
-    limit = problem.smem_limit
-    for ring in problem.rings:
-        said += _reason_of_ring(ring, placement, limit, options)
+    chosen = [ring for ring in problem.rings if ring.least < ring.most]
+    deepest = [ring for ring in chosen if placement.stages[ring.key] == ring.most]
+    if options.min_smem:
+        said += [f"{_listed(chosen)}: as shallow as allowed, for min-smem"] if chosen else []
+    else:
+        said += [f"{_listed(deepest)}: as deep as both ends allow"] if deepest else []
+        stepped = [ring for ring in chosen if placement.stages[ring.key] < ring.most]
+        said += [_stepped_down(ring, placement, problem.smem_limit) for ring in stepped[:_SAID]]
+        said += [f"{len(stepped) - _SAID} more rings stepped down"] if len(stepped) > _SAID else []
     warps = placement.warps
     if warps.registers is not None:
         said.append(
@@ -325,20 +332,17 @@ def _reasons(problem: Problem, options: Options, placement: Placement) -> list[s
     return said
 
 
-def _reason_of_ring(ring: Ring, placement: Placement, limit: int, options: Options) -> list[str]:
-    stages = placement.stages[ring.key]
-    if ring.least == ring.most:
-        return []
-    if options.min_smem:
-        return [f"{spelled(ring.key)}: {stages} stages, the least of {ring.least} to {ring.most}, for min-smem"]
-    if stages == ring.most:
-        return [f"{spelled(ring.key)}: {stages} stages, the most that both ends allow"]
-    free = limit - placement.smem_bytes
-    unit = ring.stage_bytes + ring.persistent_bytes
-    return [
-        f"{spelled(ring.key)}: stepped down to {stages} stages of {ring.least} to {ring.most}: "
-        f"one more takes {unit} bytes, {free} of {limit} are free"
-    ]
+def _listed(rings: list[Ring]) -> str:
+    names = ", ".join(spelled(ring.key) for ring in rings[:_SAID])
+    return f"{names} and {len(rings) - _SAID} more" if len(rings) > _SAID else names
+
+
+def _stepped_down(ring: Ring, placement: Placement, limit: int) -> str:
+    return (
+        f"{spelled(ring.key)}: stepped down to {placement.stages[ring.key]} {ring.unit} "
+        f"of {ring.least} to {ring.most}: one more takes {ring.stage_bytes + ring.persistent_bytes} bytes, "
+        f"{limit - placement.smem_bytes} of {limit} are free"
+    )
 
 
 def _explain_memory(problem: Problem, overlays: packing.Overlays, diagnostics: Diagnostics) -> None:

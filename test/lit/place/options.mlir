@@ -3,7 +3,7 @@
 // RUN: not pl-opt --pipeline='check,place{objective=tallest}' %root/test/unit/place/gemm.mlir 2>&1 | FileCheck %s --check-prefix=BAD
 
 // LEAST: objective = "min-smem"
-// LEAST-SAME: '@load::@ab': 2 stages, the least of 2 to 8, for min-smem
+// LEAST-SAME: '@load::@ab': as shallow as allowed, for min-smem
 // LEAST-SAME: smem_bytes = 99328
 // DEEP: objective = "deepest"
 // DEEP-SAME: value = 4

@@ -9,7 +9,7 @@
 //
 // RUN: sed 's/pages = \[8, 16\]/pages = [14, 16]/' %s | not pl-opt --pipeline=check,place 2>&1 | FileCheck %s --check-prefix=FULL
 // FULL: shared memory of kernel 'decode' overflows: '@pages::@pages'{{.*}} [smem-overflow]
-// FULL: 14 stages x 16384
+// FULL: 14 pages x 16384
 
 module @mega.controller attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "fetch", warps = 1 : i64, registers = [24, 40]} : () -> ()
