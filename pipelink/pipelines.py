@@ -24,7 +24,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ from pipelink.support.diagnostics import Diagnostic, Diagnostics, Location, Note
 
 if TYPE_CHECKING:
     from pipelink.ir.views import Kernel, Program
-    from pipelink.objects import Object
+    from pipelink.objects import Image, Object
     from pipelink.support.mlir import ir
 
 PASSES = "check,place,fuse"
@@ -149,13 +149,17 @@ def key_of(request: Request) -> str:
         if isinstance(item, Path):
             key.add("object", _read(item))
             continue
-        key.add("object in memory", len(item.images))
-        for component in item.components:
-            for record in component.records:
-                key.add("contract", record.text)
-        for image in item.images:
-            key.add("image", f"{image.arch} {image.kind} {image.toolkit} {image.unit}").add("code", image.data)
+        _add_object(key, item, item.images)
     return key.hexdigest()
+
+
+def _add_object(key: Key, item: Object, images: Sequence[Image]) -> None:
+    key.add("object in memory", len(images))
+    for component in item.components:
+        for record in component.records:
+            key.add("contract", record.text)
+    for image in images:
+        key.add("image", f"{image.arch} {image.kind} {image.toolkit} {image.unit}").add("code", image.data)
 
 
 def _read(path: Path) -> bytes:
@@ -334,7 +338,23 @@ class Work:
                 images = [image for image in item.select(goal) if image.version <= newest]
                 # a contract that was written for code made without the header has nothing to be compared with
                 own = any(component.toolkit for component in item.components)
-                device.verify(item, self.diagnostics if own else None, images=images)
+                self._once(item, images, partial(device.verify, item, self.diagnostics if own else None, images=images))
+
+    def _once(self, item: Object, images: Sequence[Image], verify: Callable[[], object]) -> None:
+        """Verify an object unless the cache says that it was found good, without a word, before."""
+        if self.cache is None:
+            verify()
+            return
+        key = Key().add("verified", source_digest())
+        for tool, version in tool_versions():
+            key.add(tool, version)
+        _add_object(key, item, images)
+        if self.cache.load(key.hexdigest()) is not None:
+            return
+        said = len(self.diagnostics.items)
+        verify()
+        if len(self.diagnostics.items) == said:
+            self.cache.store(key.hexdigest(), {})
 
     def run_passes(self, *, upto_place: bool = False) -> None:
         """Run the pipeline; what ``place`` wrote is kept before ``entry`` removes it."""
@@ -367,6 +387,7 @@ class Work:
 
     def _keep(self, module: ir.Operation) -> None:
         from pipelink.ir import program
+        from pipelink.map import render_svg, render_text
 
         views = program(module)
         (kernel,) = views.kernels
@@ -384,6 +405,8 @@ class Work:
             if promise.name == "stack_bytes"
         )
         self._sources = self._transfer_sources()
+        with self.watch.timed("map"):
+            self.map_svg, self.map_text = render_svg(views, kernel), render_text(views, kernel)
         self.watch.kept(f"{self.arch}.placed.mlir", f"{module}\n")
 
     def _transfer_sources(self) -> tuple[str, ...]:

@@ -104,10 +104,11 @@ class Cache:
             if found is not None:
                 return found, True
             built = build()
-            self._store(key, built)
+            self.store(key, built)
             return built, False
 
-    def _store(self, key: str, parts: Parts) -> None:
+    def store(self, key: str, parts: Parts) -> None:
+        """Write an entry; it appears whole or not at all."""
         path = self.path(key)
         temporary: str | None = None
         try:

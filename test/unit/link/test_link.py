@@ -9,7 +9,7 @@ import pytest
 from pipelink import pipelines
 from pipelink.backend import sass, toolchain
 from pipelink.backend.cache import Cache
-from pipelink.objects import read_objects
+from pipelink.objects import Object, read_objects
 from pipelink.pipelines import LinkedTarget, Observer, Request, key_of, link, monolith
 from pipelink.support.diagnostics import LinkError
 
@@ -117,6 +117,24 @@ def test_a_link_is_cached(request_: Request, tmp_path: Path) -> None:
     second = link(request_, cache=cache, observer=Observer())
     assert second.cached
     assert replace(second, cached=False) == first
+
+
+def test_an_object_is_verified_once(request_: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pipelink.objects import device
+
+    seen: list[str] = []
+    original = device.verify
+
+    def verify(item: Object, *arguments: object, **options: object) -> None:
+        seen.append(Path(item.path).name)
+        original(item, *arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(device, "verify", verify)
+    link(request_, cache=Cache(tmp_path))
+    link(replace(request_, lineinfo=True), cache=Cache(tmp_path))
+    assert sorted(seen) == sorted(path.name for path in request_.objects if isinstance(path, Path))
+    link(request_)
+    assert len(seen) == 4
 
 
 def linked_by(request: Request, folder: Path, results: "multiprocessing.Queue[tuple[bytes, bool]]") -> None:
