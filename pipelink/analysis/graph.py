@@ -33,8 +33,13 @@ class End:
         """The role that uses the port; None in a passive component, whose port runs in its callers' roles."""
         return self.component.role_of(self.port)
 
+    @property
+    def reference(self) -> str:
+        """As the IR writes it: ``@load::@ab``."""
+        return f"@{self.instance.name}::@{self.port.name}"
+
     def __str__(self) -> str:
-        return f"'@{self.instance.name}::@{self.port.name}'"
+        return f"'{self.reference}'"
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from pipelink.backend import vendor
-from pipelink.support.diagnostics import LinkError, Note, error
+from pipelink.support.diagnostics import LinkError, Location, Note, error
 
 _UNRESOLVED: Final = re.compile(r"(?:Unresolved extern function|Undefined reference to) '([^']+)'")
+_MALFORMED: Final = re.compile(r"^(.*?): parse .*", re.MULTILINE)
 _MULTIPLE: Final = re.compile(r"^(.*?): link error: .*?'([^']+)': symbol multiply defined", re.MULTILINE)
 
 
@@ -106,12 +107,17 @@ def _failure(problem: str, log: str, image: str, images: Sequence[Image], arch: 
     if match := _MULTIPLE.search(log):
         second, symbol = match.groups()
         origins = [*_other_origins(symbol, second, images, arch), second]
+        name = demangle(symbol)
         return error(
             "duplicate-symbol",
-            f"'{demangle(symbol)}' is defined in {' and '.join(repr(origin) for origin in origins)}",
-            notes=notes,
-            hint="make the helper static or inline, or put it into a namespace of its own",
+            f"'{name}' is defined in {' and '.join(repr(origin) for origin in origins)}",
+            Location(origins[0]),
+            notes=[*(Note(f"'{name}' is defined here too", Location(origin)) for origin in origins[1:]), *notes],
+            hint="make it static or inline in each, or give each a namespace of its own",
         )
+    if match := _MALFORMED.search(log):
+        return error("nvjitlink-failed", f"nvJitLink cannot read the LTO-IR of '{match[1]}'", Location(match[1]),
+                     notes=notes, hint="compile the object again")  # fmt: skip
     where = f" in '{image}'" if image else ""
     if "ARCH_MISMATCH" in problem:
         return error("arch-mismatch", f"LTO-IR{where} is for a newer architecture than the target", notes=notes)
@@ -145,7 +151,9 @@ def _other_origins(symbol: str, second: str, images: Sequence[Image], arch: str)
 
 
 def demangle(symbol: str) -> str:
-    """``acme::loader::ab::pl_acquire`` for its Itanium name; other names unchanged."""
+    """``acme::loader::ab::pl_acquire`` for its Itanium name, without the parameters; other names unchanged."""
+    if plain := re.match(r"_Z(\d+)", symbol):
+        return symbol[plain.end() :][: int(plain[1])]
     match = re.match(r"_ZN(.*)$", symbol)
     if not match:
         return symbol

@@ -11,6 +11,8 @@ from pipelink.ir.attributes import SymbolRef
 from pipelink.ir.views import Component, Instance, Kernel, Program, View
 from pipelink.support.diagnostics import Diagnostics, Location, Note, nearest
 
+_LISTED = 8  # names that a hint lists where none is near
+
 
 def verify_references(program: Program, diagnostics: Diagnostics, *, components_known: bool) -> None:
     """Report names that nothing declares; without ``components_known`` only those inside components."""
@@ -32,7 +34,12 @@ def _missing(
 ) -> None:
     names = list(known)
     notes = [Note("the component is declared here", declared)] if declared is not None else []
-    diagnostics.error(id, message, where, notes=notes, hint=nearest(name, names))
+    hint = nearest(name, names)
+    if hint is None and id == "unknown-component":
+        hint = "give the object that defines it, or declare it"
+    elif hint is None and 0 < len(names) <= _LISTED:
+        hint = f"known: {', '.join(repr(known) for known in names)}"
+    diagnostics.error(id, message, where, notes=notes, hint=hint)
 
 
 def _verify_component(component: Component, diagnostics: Diagnostics) -> None:

@@ -15,16 +15,16 @@ from typing import Any
 
 from pipelink.objects.model import Image, Object, Record
 from pipelink.objects.records import parse_record
-from pipelink.support.diagnostics import Diagnostics, Location, Note, error
+from pipelink.support.diagnostics import UNKNOWN, Diagnostics, Location, Note, error
 
 _RECORD = re.compile(rb"\.b8\s+\w*pl_record_\w+_text\w*\[\d+\]\s*=\s*\{([^}]*)\}")
 
 
-def device_records(image: Image, name: str = "component") -> tuple[bytes, ...]:
-    """The records (JSON texts) in one LTO-IR image; ``name`` is its origin in messages.
+def device_records(image: Image, name: str = "component", where: Location = UNKNOWN) -> tuple[bytes, ...]:
+    """The records (JSON texts) in one LTO-IR image; ``name`` is its origin in messages, ``where`` its file.
     Raises LinkError ``nvjitlink-failed`` or ``toolchain-missing``."""
     found: list[bytes] = []
-    for match in _RECORD.finditer(_ptx(image, name)):
+    for match in _RECORD.finditer(_ptx(image, name, where)):
         try:
             data = bytes(int(byte) & 255 for byte in match.group(1).split(b","))
         except ValueError:
@@ -33,7 +33,7 @@ def device_records(image: Image, name: str = "component") -> tuple[bytes, ...]:
     return tuple(found)
 
 
-def _ptx(image: Image, name: str) -> bytes:
+def _ptx(image: Image, name: str, where: Location) -> bytes:
     try:
         nvjitlink: Any = importlib.import_module("cuda.bindings.nvjitlink")
         nvjitlink.version()
@@ -55,27 +55,26 @@ def _ptx(image: Image, name: str) -> bytes:
         nvjitlink.get_error_log(handle, log)
         notes = [Note(f"nvJitLink's log: {log.decode('utf-8', 'replace').strip(chr(0))}")]
         message = f"nvJitLink cannot read the LTO-IR for {image.arch} of '{name}': {problem}"
-        raise error("nvjitlink-failed", message, notes=notes) from problem
+        raise error("nvjitlink-failed", message, where, notes=notes) from problem
     finally:
         nvjitlink.destroy(handle)
 
 
-def verify(item: Object, diagnostics: Diagnostics | None = None) -> None:
-    """Compare the contract with what every architecture's device code says.
+def verify(item: Object, diagnostics: Diagnostics | None = None, *, images: Sequence[Image] | None = None) -> None:
+    """Compare the contract with what the device code says: of ``images``, or of every architecture.
 
     Raises LinkError ``contract-mismatch``, one error per record and architecture that differ.  Code that was compiled
     without the header cannot be compared: that is a warning, ``unverified-contract``, in ``diagnostics``.
     """
     found = diagnostics if diagnostics is not None else Diagnostics()
-    for unit in sorted({image.unit for image in item.ltoir}):
-        for image in (image for image in item.ltoir if image.unit == unit):
-            _compare(item, image, found)
+    for image in sorted(item.ltoir if images is None else images, key=lambda image: image.unit):
+        _compare(item, image, found)
     found.raise_if_errors()
 
 
 def _compare(item: Object, image: Image, found: Diagnostics) -> None:
     where = Location(item.path)
-    read = [parse_record(text, item.name, where, Diagnostics()) for text in device_records(image, item.name)]
+    read = [parse_record(text, item.name, where, Diagnostics()) for text in device_records(image, item.name, where)]
     device = {_key(record): record for record in read if record is not None}
     if not device:
         message = f"the code for {image.arch} of '{item.name}' carries no records to compare the contract with"
@@ -83,6 +82,7 @@ def _compare(item: Object, image: Image, found: Diagnostics) -> None:
         return
     names = {record.component for record in device.values()}
     single = len({other.unit for other in item.ltoir}) == 1
+    notes = [Note(f"contract and code are in '{item.name}'", where)]
     contract = {
         _key(record): record
         for component in item.components
@@ -94,19 +94,24 @@ def _compare(item: Object, image: Image, found: Diagnostics) -> None:
         other = device.get(key)
         if other is None:
             message = f"{_what(record)} is in the contract but not in the code for {image.arch}"
-            found.error("contract-mismatch", message, record.location)
-        elif other.text != record.text:
+            found.error("contract-mismatch", message, record.location, notes=notes)
+        elif not _agree(record, other):
             message = f"{_what(record)} differs in the code for {image.arch}: {differences(record, other)}"
             hint = "a contract must not depend on __CUDA_ARCH__"
-            found.error("contract-mismatch", message, record.location, hint=hint)
+            found.error("contract-mismatch", message, record.location, notes=notes, hint=hint)
     for key, record in device.items():
         if key not in contract:
             message = f"{_what(record)} is in the code for {image.arch} but not in the contract"
-            found.error("contract-mismatch", message, record.location)
+            found.error("contract-mismatch", message, record.location, notes=notes)
 
 
 def _key(record: Record) -> tuple[str, str, str]:
     return (record.component, record.op, record.name)
+
+
+def _agree(first: Record, second: Record) -> bool:
+    """Whether two records of one declaration say the same, however they are spelled."""
+    return (first.values, first.location) == (second.values, second.location)
 
 
 def _what(record: Record) -> str:
@@ -142,7 +147,7 @@ def same_contract(by_arch: Sequence[tuple[str, Sequence[Record]]]) -> None:
             if one is None or two is None:
                 there = arch if two is None else other
                 message = f"{_what(known)} is declared for {there} but not for {other if two is None else arch}"
-            elif one.text != two.text:
+            elif not _agree(one, two):
                 message = f"{_what(known)} differs between {arch} and {other}: {differences(one, two)}"
             else:
                 continue

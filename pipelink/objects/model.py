@@ -6,6 +6,7 @@ Everything is immutable and plain; a reader makes it from bytes, :func:`pipelink
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,6 +37,11 @@ class Image:
     toolkit: str
     data: bytes
     unit: int = 0
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """``toolkit`` as numbers, to compare; empty where it is unknown."""
+        return tuple(int(part) for part in re.findall(r"\d+", self.toolkit)[:2])
 
     @cached_property
     def sha256(self) -> str:

@@ -79,8 +79,8 @@ def _same(
     raise error(
         "duplicate-component",
         f"component '{component.name}' is in '{origin}' and in '{item.name}'",
-        component.location,
-        notes=[Note(f"'{item.name}' is read here", Location(item.path))],
+        location_of(present),
+        notes=[Note(f"'{item.name}' declares it here", component.location)],
         hint="link one of them, or give one component another name",
     )
 

@@ -7,11 +7,13 @@ found is reported, at the kernel's line where the user can act, with notes at th
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 
 from pipelink.analysis.graph import ConnectionGraph
 from pipelink.ir import program
+from pipelink.ir.attributes import Value
 from pipelink.ir.views import Component, Instance, Kernel, Program, Require
 from pipelink.passes.check_demand import check_demand
 from pipelink.passes.check_ports import check_connections, check_ports
@@ -138,12 +140,19 @@ def _check_requirements(graph: ConnectionGraph, diagnostics: Diagnostics) -> Non
             given = promises.get(require.name, [])
             if given and all(promise.value == require.value for _, promise in given):
                 continue
-            message = f"{owner} requires {require.name} = {require.value}, "
+            message = f"{owner} requires {require.name} = {_shown(require.value)}, "
             others = [(o, p) for o, p in given if p.value != require.value]
-            message += f"{others[0][0]} promises {others[0][1].value}" if others else "nothing promises it"
-            notes = [Note(f"{o} promises {p.name} = {p.value}", p.location) for o, p in others]
+            message += f"{others[0][0]} promises {_shown(others[0][1].value)}" if others else "nothing promises it"
+            notes = [Note(f"{o} promises {p.name} = {_shown(p.value)}", p.location) for o, p in others]
             where = require.location
             if isinstance(view, Component):
                 notes.insert(0, Note("required here", require.location))
                 where = graph.kernel.instances[owner.split("'")[1]].location
-            diagnostics.error("unmet-requirement", message, where, notes=notes)
+            op = f'"pipelink.promise"() {{name = "{require.name}", value = {_shown(require.value)}}} : () -> ()'
+            hint = None if others else f"if the kernel keeps it, say so: {op}"
+            diagnostics.error("unmet-requirement", message, where, notes=notes, hint=hint)
+
+
+def _shown(value: Value) -> str:
+    """A value as the IR and the C++ write it."""
+    return json.dumps(value, default=str)

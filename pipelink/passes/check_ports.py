@@ -47,10 +47,7 @@ def _check_cardinality(graph: ConnectionGraph, end: End, diagnostics: Diagnostic
     is_source = port.direction in SOURCES
     edges = (graph.by_source if is_source else graph.by_target).get(end.key, [])
     if not edges:
-        what = f"port {end} ({port.kind}, {port.direction}) of component '{end.component.name}' is not connected"
-        notes = [Note("the port is declared here", port.location)]
-        hint = _candidates(graph, end)
-        diagnostics.error("unconnected-port", what, end.instance.location, notes=notes, hint=hint)
+        _report_unconnected(graph, end, diagnostics)
         return
     if len(edges) == 1:
         return
@@ -70,13 +67,33 @@ def _check_cardinality(graph: ConnectionGraph, end: End, diagnostics: Diagnostic
         diagnostics.error("connected-twice", f"port {end} is connected twice to one port", where, notes=notes)
 
 
-def _candidates(graph: ConnectionGraph, end: End) -> str | None:
-    """A hint that names the only port that would fit."""
+def _report_unconnected(graph: ConnectionGraph, end: End, diagnostics: Diagnostics) -> None:
+    """One error a missing connection: where both its ends are known, it is reported at the source alone."""
+    port = end.port
+    is_source = port.direction in SOURCES
+    what = f"port {end} ({port.kind}, {port.direction}) of component '{end.component.name}' is not connected"
+    notes = [Note("the port is declared here", port.location)]
+    hint = None
+    if (other := _only_fit(graph, end)) is not None:
+        source, target = (end, other) if is_source else (other, end)
+        connect = f'"pipelink.connect"() {{source = {source.reference}, target = {target.reference}}} : () -> ()'
+        hint = f"connect it: {connect}"
+        back = _only_fit(graph, other)
+        connected = (graph.by_target if is_source else graph.by_source).get(other.key)
+        if not connected and back is not None and back.key == end.key:
+            if not is_source:
+                return
+            notes.append(Note(f"nor is port {other}, the only one that fits", other.port.location))
+    diagnostics.error("unconnected-port", what, end.instance.location, notes=notes, hint=hint)
+
+
+def _only_fit(graph: ConnectionGraph, end: End) -> End | None:
+    """The only port that could be the other end."""
     if end.port.direction in SOURCES:
         fits = [o for o in graph.ends() if o.port.direction in TARGETS and legal(end.port, o.port)[0]]
     else:
         fits = [o for o in graph.ends() if o.port.direction in SOURCES and legal(o.port, end.port)[0]]
-    return f"{fits[0]} fits" if len(fits) == 1 else None
+    return fits[0] if len(fits) == 1 else None
 
 
 def _check_port(end: End, target: Target, diagnostics: Diagnostics) -> None:

@@ -254,8 +254,10 @@ struct pl_component {
   };                                                                                                                  \
   PL_EMIT_(id)
 
-// PL_COMPONENT(acme::tma_loader) { declarations and bodies }: the component is this namespace.
-#define PL_COMPONENT(...)                                                                                             \
+// PL_COMPONENT(acme::tma_loader) { declarations and bodies }: the component is this namespace.  A macro may stand for
+// the name (-D NAME=acme::tma_loader): it is expanded before it becomes text.
+#define PL_COMPONENT(...) PL_COMPONENT_(__VA_ARGS__)
+#define PL_COMPONENT_(...)                                                                                            \
   namespace __VA_ARGS__ {                                                                                             \
     struct pl_component {                                                                                             \
       enum : bool { declared = true };                                                                          \

@@ -106,7 +106,7 @@ module @b attributes {pipelink.component = {abi = 1}} {
   "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
-  // expected-error @below {{instance 'a' requires k_tiles_even = True, nothing promises it [unmet-requirement]}}
+  // expected-error @below {{instance 'a' requires k_tiles_even = true, nothing promises it [unmet-requirement]}}
   "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
   "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
   "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
