@@ -33,6 +33,9 @@ using uint64_t = unsigned long long;
 #ifndef GELU  // 1: apply gelu (tanh form) before the store
 #define GELU 0
 #endif
+#ifndef NEXT_EARLY  // 1: find the next tile before this one's stores, as the component does, 0: at its own turn
+#define NEXT_EARLY 1
+#endif
 #ifndef STORE_HINT
 #define STORE_HINT ""
 #endif
@@ -94,8 +97,9 @@ __device__ __forceinline__ void init(uint32_t barrier, uint32_t count) {
 }
 __device__ __forceinline__ void wait(uint32_t barrier, uint32_t parity) {
   asm volatile(
-      "{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@done bra over;\nbra again;\nover:\n}"
-      ::"r"(barrier), "r"(parity) : "memory");
+      "{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra over;\nbra again;\nover:\n}" ::"r"(barrier), "r"(parity)
+      : "memory");
 }
 __device__ __forceinline__ void arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
@@ -146,12 +150,13 @@ __device__ __forceinline__ void transpose_quad(uint32_t& w0, uint32_t& w1, uint3
   w0 = upper ? r0 : v0, w1 = upper ? r1 : v1, w2 = upper ? v2 : r0, w3 = upper ? v3 : r1;
 }
 __device__ __forceinline__ void store16(void* to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
-  asm volatile("st.global" STORE_HINT ".v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+  asm volatile("st.global" STORE_HINT ".v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
 }
 
 // One warp's 16 rows x 64 columns: v[8h...] are columns 8h + 2 * (lane % 4) + {0, 1} of rows lane / 4 + {0, 8}.
-__device__ __forceinline__ void store(const float (&acc)[32], int row, int col, int part, unsigned short* c, const Map& map,
-                                      int m, int n) {
+__device__ __forceinline__ void store(const float (&acc)[32], int row, int col, int part, unsigned short* c,
+                                      const Map& map, int m, int n) {
   const int lane = threadIdx.x & 31;
 #if EPILOGUE == 0
   const int r = row + lane / 4, q = col + lane % 4 * 2;
@@ -160,7 +165,8 @@ __device__ __forceinline__ void store(const float (&acc)[32], int row, int col, 
 #pragma unroll
     for (int h = 0; h < 2; ++h)
       if (r + 8 * h < m && q + 8 * g < n)
-        *reinterpret_cast<uint32_t*>(c + size_t(r + 8 * h) * n + q + 8 * g) = pack(acc[4 * g + 2 * h], acc[4 * g + 2 * h + 1]);
+        *reinterpret_cast<uint32_t*>(c + size_t(r + 8 * h) * n + q + 8 * g) =
+            pack(acc[4 * g + 2 * h], acc[4 * g + 2 * h + 1]);
 #elif EPILOGUE == 1
   const int r = row + lane / 4, q = col + lane % 4 * 8;
 #pragma unroll
@@ -200,7 +206,8 @@ __device__ __forceinline__ void store(const float (&acc)[32], int row, int col, 
 extern "C" __global__ void __launch_bounds__(384, 1)
     gemm(const __grid_constant__ Map map_a, const __grid_constant__ Map map_b, const __grid_constant__ Map map_c,
          unsigned short* c, int m, int n, int k) {
-  const int tiles_m = (m + TILE_M - 1) / TILE_M, tiles_n = (n + TILE_N - 1) / TILE_N, tiles_k = (k + K_TILE - 1) / K_TILE;
+  const int tiles_m = (m + TILE_M - 1) / TILE_M, tiles_n = (n + TILE_N - 1) / TILE_N;
+  const int tiles_k = (k + K_TILE - 1) / K_TILE;
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; ++s) {
       init(FULL + 8 * s, 1);
@@ -229,8 +236,9 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     const int warpgroup = (threadIdx.x - 128) / 128;
     const bool elected = (threadIdx.x & 127) == 0;
+    Tile next = tile(0, tiles_m, tiles_n);
     for (int i = 0;; ++i) {
-      Tile t = tile(i, tiles_m, tiles_n);
+      const Tile t = NEXT_EARLY ? next : tile(i, tiles_m, tiles_n);
       if (!t.valid) break;
       float acc[SUBTILES][ACC];
       uint32_t previous = 0;
@@ -239,18 +247,21 @@ extern "C" __global__ void __launch_bounds__(384, 1)
       for (int kt = 0; kt < tiles_k; ++kt) {
         wait(FULL + 8 * stage, parity);
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-        const uint64_t a = descriptor(A + stage * A_BYTES + warpgroup * (A_BYTES / 2)), b = descriptor(B + stage * B_BYTES);
+        const uint64_t a = descriptor(A + stage * A_BYTES + warpgroup * (A_BYTES / 2));
+        const uint64_t b = descriptor(B + stage * B_BYTES);
 #pragma unroll
         for (int kk = 0; kk < K_TILE / 16; ++kk)
 #pragma unroll
           for (int s = 0; s < SUBTILES; ++s) wgmma(acc[s], a + kk * 2 + s * 512, b + kk * 2, (kt | kk) != 0);
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-        if (ordered && warpgroup == 0 && kt == min(LEAD, tiles_k) - 1) asm volatile("barrier.arrive.aligned 1, 256;" ::: "memory");
+        if (ordered && warpgroup == 0 && kt == min(LEAD, tiles_k) - 1)
+          asm volatile("barrier.arrive.aligned 1, 256;" ::: "memory");
         asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
         if (kt > 0 && elected) arrive(EMPTY + 8 * previous);
         previous = stage;
         if (++stage == STAGES) stage = 0, parity ^= 1;
       }
+      if (NEXT_EARLY) next = tile(i + 1, tiles_m, tiles_n);
       asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
       if (elected) arrive(EMPTY + 8 * previous);
       const int row = t.m * TILE_M + warpgroup * (TILE_M / 2) + (threadIdx.x & 127) / 32 * 16;

@@ -16,7 +16,8 @@ from pathlib import Path
 # name -> macros of hand.cu (capitals) and launch choices (lower case: promotion in bytes, grid "tiles")
 VARIANTS: dict[str, dict] = {
     "base": {},
-    "prototype": {"EPILOGUE": 0, "GROUP": 8},
+    "late": {"NEXT_EARLY": 0},
+    "prototype": {"EPILOGUE": 0, "GROUP": 8, "NEXT_EARLY": 0},
     "e0": {"EPILOGUE": 0},
     "e0.lead2": {"EPILOGUE": 0, "LEAD": 2},
     "lead1": {"LEAD": 1},

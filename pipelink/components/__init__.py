@@ -1,0 +1,23 @@
+"""The component library that ships: CUDA C++ sources beside this file (docs/components.md).
+
+Data only.  A composition needs one object per source; ``pl-cc`` or ``nvcc -dc`` makes it.
+"""
+
+from pathlib import Path
+from typing import Final
+
+FOLDER: Final = Path(__file__).parent
+
+#: Source (its name without ``.cu``) -> the architecture it is compiled for: the oldest that its instructions run on,
+#: and so the one whose image links for the most targets.
+SOURCES: Final[dict[str, str]] = {
+    "tma_loader": "sm_90a",
+    "wgmma_mainloop": "sm_90a",
+    "cp_async_mainloop": "sm_80",
+    "store": "sm_80",
+    "bias_relu": "sm_80",
+    "gelu": "sm_80",
+    "residual_add": "sm_80",
+    "static_tiles": "sm_80",
+    "grouped_tiles": "sm_80",
+}

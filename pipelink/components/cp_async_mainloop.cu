@@ -11,7 +11,9 @@ PL_COMPONENT(plc::cp_async_mainloop) {
 constexpr int tile_m = 128, tile_n = 128, tile_k = 32, depth = 4;
 
 PL_ROLE(mma, pl::warps<4>);
-PL_LOCAL(ab, pl::stream<pl::swizzle64<pl::tile<pl::bf16, tile_m, tile_k>>, pl::swizzle64<pl::tile<pl::bf16, tile_n, tile_k>>>,
+PL_LOCAL(ab,
+         pl::stream<pl::swizzle64<pl::tile<pl::bf16, tile_m, tile_k>>,
+                    pl::swizzle64<pl::tile<pl::bf16, tile_n, tile_k>>>,
          pl::ring<depth, depth>, pl::by_cp_async);
 PL_CALL(work, pl::tile_coord(int));
 PL_CALL(store, void(plc::chunk&, int, int));
@@ -35,12 +37,14 @@ PL_DERIVE(n_tiles, "ceildiv(N, 128)");
 PL_DERIVE(k_tiles, "ceildiv(K, 32)");
 
 // Byte offset of 16-byte word `word` of a row of 64 bytes under the 64-byte swizzle.
-static __device__ __forceinline__ unsigned swizzled(int row, int word) { return row * 64 + ((word ^ (row >> 1 & 3)) << 4); }
+static __device__ __forceinline__ unsigned swizzled(int row, int word) {
+  return row * 64 + ((word ^ (row >> 1 & 3)) << 4);
+}
 
 // Copies one 128 x 32 tile whose first element is (row, col); each thread takes four 16-byte words, 32 rows apart.
 template <int Part>
-static __device__ __forceinline__ void copy_tile(pl::self self, pl::slot slot, const plc::matrix& from, int row, int col,
-                                                 int thread) {
+static __device__ __forceinline__ void copy_tile(pl::self self, pl::slot slot, const plc::matrix& from, int row,
+                                                 int col, int thread) {
   const int word = thread % 4, x = col + word * 8, y = row + thread / 4;
   const char* source = from.at(y, x);
 #pragma unroll
@@ -52,7 +56,8 @@ static __device__ __forceinline__ void copy_tile(pl::self self, pl::slot slot, c
 }
 
 // One K tile: acc[i][g] is the 16 x 8 part i * 16 rows and g * 8 columns into the warp's 64 x 64.
-static __device__ __forceinline__ void multiply(float (&acc)[4][8][4], unsigned a, unsigned b, int row, int col, int lane) {
+static __device__ __forceinline__ void multiply(float (&acc)[4][8][4], unsigned a, unsigned b, int row, int col,
+                                                int lane) {
 #pragma unroll
   for (int step = 0; step < tile_k / 16; ++step) {
     unsigned left[4][4], right[4][4];

@@ -3,8 +3,8 @@
 // Value 4g + 2h + e of a lane is row lane / 4 + 8h, column 8g + 2 * (lane % 4) + e: the accumulators of eight
 // mma.sync m16n8 or of 64 columns of one wgmma, so that one epilogue serves every mainloop and tile shape.
 // A row's bf16 words are transposed within each quad of lanes, after which every lane holds 8 neighbouring columns and
-// moves them as 16 bytes: matrices need rows aligned to 16 bytes (PL_TENSOR's pl::align<16>).  The code of a chunk has no
-// branch, so that the instruction scheduler can overlap the chunks of a tile.
+// moves them as 16 bytes: matrices need rows aligned to 16 bytes (PL_TENSOR's pl::align<16>).  The code of a chunk has
+// no branch, so that the instruction scheduler can overlap the chunks of a tile.
 // Rows and columns outside the matrix are neither read nor written.
 #pragma once
 #include <pipelink/component.cuh>

@@ -1,7 +1,7 @@
 // The loader and the mainloop of a Hopper GEMM, C[M,N] = A[M,K] * B[N,K]^T, for a choice of tile shapes.
 //
-// Bodies are templates over the ports; PLC_TMA_LOADER and PLC_WGMMA_MAINLOOP declare one component each.  A loader and a
-// mainloop of the same shape fit together.  Tails need no code here: TMA fills what lies outside a tensor with zeros,
+// Bodies are templates over the ports; PLC_TMA_LOADER and PLC_WGMMA_MAINLOOP declare one component each.  A loader and
+// a mainloop of the same shape fit together.  Tails need no code here: TMA fills what lies outside a tensor with zeros,
 // and the epilogue does not store it.
 #pragma once
 #include <pipelink/component.cuh>
@@ -19,7 +19,8 @@ using ab_tiles = pl::stream<pl::swizzle128<pl::tile<pl::bf16, M, sm90_k_tile>>,
                             pl::swizzle128<pl::tile<pl::bf16, N, sm90_k_tile>>>;
 
 template <class AB, int M, int N, class Work, class MapA, class MapB>
-__device__ __forceinline__ void load_tiles(pl::self self, Work work, const MapA& map_a, const MapB& map_b, int k_tiles) {
+__device__ __forceinline__ void load_tiles(pl::self self, Work work, const MapA& map_a, const MapB& map_b,
+                                           int k_tiles) {
   for (int i = 0; auto w = work(i); ++i)
     for (int k = 0; k < k_tiles; ++k) {
       pl::slot slot = AB::acquire(self);
@@ -87,6 +88,8 @@ __device__ __forceinline__ void multiply_tiles(pl::self self, unsigned thread, i
     }                                                                                                                  \
   }
 
+// Registers a thread of the mainloop; a name of its own, because the comma in pl::registers<> would split an argument.
+#define PLC_REGISTERS(MIN, MAX) pl::registers<MIN, MAX>
 #define PLC_WGMMA_MAINLOOP(NAME, N, REGISTERS)                                                                         \
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ROLE(mma, pl::warps<8>, REGISTERS);                                                                             \

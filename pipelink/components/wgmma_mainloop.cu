@@ -1,6 +1,5 @@
 // Multiplies tiles of A and B out of a ring with wgmma; two warpgroups share a tile of C.  sm_90a.
 #include "sm90_gemm.cuh"
 
-#define PLC_REGISTERS_(MIN, MAX) pl::registers<MIN, MAX>
-PLC_WGMMA_MAINLOOP(plc::wgmma_mainloop_128x256x64, 256, PLC_REGISTERS_(168, 240))
-PLC_WGMMA_MAINLOOP(plc::wgmma_mainloop_128x128x64, 128, PLC_REGISTERS_(104, 240))
+PLC_WGMMA_MAINLOOP(plc::wgmma_mainloop_128x256x64, 256, PLC_REGISTERS(168, 240))
+PLC_WGMMA_MAINLOOP(plc::wgmma_mainloop_128x128x64, 128, PLC_REGISTERS(104, 240))

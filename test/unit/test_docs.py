@@ -177,7 +177,8 @@ def test_component_compiles(fence: Fence, tmp_path: Path) -> None:
     source = tmp_path / "fence.cu"
     text = fence.text if "#include" in fence.text else "#include <pipelink/component.cuh>\n" + fence.text
     source.write_text(text)
-    command = [BIN / "pl-cc", source, "--arch=sm_90a", "-o", tmp_path / "fence.o"]
+    library = ROOT / "pipelink" / "components"
+    command = [BIN / "pl-cc", source, "--arch=sm_90a", "-I", library, "-o", tmp_path / "fence.o"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr
 
