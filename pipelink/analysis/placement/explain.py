@@ -189,6 +189,17 @@ def ring_range_empty(ring: Ring, diagnostics: Diagnostics) -> None:
     )
 
 
+def too_many_ctas(problem: Problem, warps: int, diagnostics: Diagnostics) -> None:
+    """``too-many-warps``: the CTAs that must fit on one SM have more warps than it holds."""
+    limit, needed = problem.target.warps_per_sm, warps * problem.min_ctas
+    diagnostics.error(
+        "too-many-warps",
+        f"kernel '{problem.name}': {problem.min_ctas} CTAs of {warps} warps need {needed}, {needed - limit} over the "
+        f"{limit} of an SM of {problem.target.name}",
+        problem.location,
+    )
+
+
 def warp_failure(problem: Problem, failure: WarpFailure, diagnostics: Diagnostics) -> None:
     """Warps or registers do not suffice."""
     units = failure.units

@@ -19,6 +19,7 @@ from pipelink.analysis.placement.explain import (
     memory_overflow,
     ring_range_empty,
     tmem_overflow,
+    too_many_ctas,
     warp_failure,
 )
 from pipelink.analysis.placement.model import (
@@ -75,13 +76,33 @@ def solve(problem: Problem, options: Options, diagnostics: Diagnostics) -> Place
             ring_range_empty(ring, diagnostics)
     if len(diagnostics.errors) > before:
         return None
+    assert warps is not None
+    resident = warps.warps * problem.min_ctas
+    if resident > problem.target.warps_per_sm:
+        too_many_ctas(problem, warps.warps, diagnostics)
+        return None
     overlays = packing.Overlays(problem.overlays)
-    memory = _place_memory(problem, options, overlays, budget)
+    memory = _place_memory(_clamped(problem), options, overlays, budget)
     if memory is None:
         _explain_memory(problem, overlays, diagnostics)
         return None
-    assert warps is not None
     return _result(problem, options, warps, barriers, memory)
+
+
+def _clamped(problem: Problem) -> Problem:
+    """The problem without depths that memory could never hold, so that wide ranges cost nothing."""
+
+    def most(ring: Ring) -> int:
+        smem = ring.stage_bytes + ring.persistent_bytes
+        columns = sum(part.stride for part in ring.columns)
+        found = [ring.most]
+        if smem:
+            found.append(problem.smem_limit // smem + 1)  # the last stage may lack its padding
+        if columns:
+            found.append(problem.target.tmem_columns // columns)
+        return max(ring.least, min(found))
+
+    return replace(problem, rings=tuple(replace(ring, most=most(ring)) for ring in problem.rings))
 
 
 # ---------------------------------------------------------------------------------------------- barriers

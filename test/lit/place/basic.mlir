@@ -2,6 +2,7 @@
 // RUN: pl-opt --pipeline=check,place %root/test/unit/place/gemm.mlir > %t.once
 // RUN: pl-opt --pipeline=check,place %t.once | diff %t.once -
 // RUN: pl-opt --pipeline=check,place -split-input-file %s | FileCheck %s
+// RUN: pl-opt --pipeline=place -split-input-file %S/Inputs/second-choice.mlir | FileCheck %s --check-prefix=SECOND
 
 // Four stages fit; mbarriers are low, buffers aligned to their swizzle; the pool gives the loader what it can use.
 // GEMM: optimal = true, reasons = ["'@load::@ab': stepped down to 4 stages of 2 to 8: one more takes 49168 bytes, 34816 of 232448 are free"
@@ -13,6 +14,10 @@
 // GEMM-SAME: consumer_arrivals = 2 : i64, {{.*}}consumer_unit = "warpgroup"
 // GEMM-SAME: empty = 1056 : i64, full = 1024 : i64
 // GEMM-SAME: producer_unit = "tx"
+
+// The preferred transfer stages every tile, which does not fit beside four stages; the next legal one does.
+// SECOND: reasons = [{{.*}}"did not fit, so the next legal transfer was taken: ring.threads.convert for @fill::@t -> @read::@t"]
+// SECOND: transfer = "ring.threads"}
 
 // Threads write what wgmma reads: a warp arrives at a time, behind a proxy fence; the tile is converted, so the producer
 // gets a buffer for staging and a barrier; the stream ends, so every slot has a flag.

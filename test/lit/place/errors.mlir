@@ -185,3 +185,16 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.connect"() {source = @fill::@t, target = @b::@t} : () -> ()
   "pipelink.exclusive"() {name = "ops", roles = [@a::@run, @b::@run]} : () -> ()
 }
+
+// -----
+
+// Six warps, but seven with the gap that alignment leaves.
+
+module @x.half attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.role"() {sym_name = "run", warps = 3 : i64, align = 4 : i64} : () -> ()
+}
+// expected-error @+1 {{kernel 'k': 10 CTAs of 7 warps need 70, 6 over the 64 of an SM of sm_90a}}
+module @k attributes {pipelink.kernel = {target = "sm_90a", min_ctas = 10 : i64}} {
+  "pipelink.instance"() {sym_name = "a", component = @x.half} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @x.half} : () -> ()
+}
