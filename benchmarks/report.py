@@ -26,15 +26,15 @@ def _gemm(result: Result) -> str:
         rate, ratio = found["tflops"], found["ratio"]["linked/cublas"]
         lines.append(
             f"| {shape.replace('x', ' × ')} | {rate['linked']:.0f} | {rate['monolith']:.0f} | {rate['hand']:.0f} "
-            f"| {rate['cublas']:.0f} | {ratio['median']:.3f} ({ratio['low']:.3f} to {ratio['high']:.3f}) |"
+            f"| {rate['cublas']:.0f} | {ratio['median']:.4f} ({ratio['low']:.4f} to {ratio['high']:.4f}) |"
         )
     mean = result["geometric_mean"]
     lines += [
         "",
-        f"Geometric means: {mean['linked/cublas']:.3f} of cuBLAS, {mean['linked/hand']:.4f} of a GEMM written by hand, "
-        f"{mean['linked/monolith']:.4f} of the same sources compiled as one unit. bf16, random data, one "
-        f"{result['gpu']}, driver {result['driver']}, CUDA {result['toolkit']}, torch {result['torch']}; paired and "
-        f"interleaved, {result['rounds']} rounds.",
+        f"A ratio above 1 means that the linked kernel is faster. Geometric means: {mean['linked/cublas']:.4f} of cuBLAS, "
+        f"{mean['linked/hand']:.4f} of the GEMM written by hand, {mean['linked/monolith']:.4f} of the monolith. bf16, "
+        f"random data, one {result['gpu']}, driver {result['driver']}, CUDA {result['toolkit']}, torch "
+        f"{result['torch']}; paired and interleaved, {result['rounds']} pairs a shape.",
     ]
     return "\n".join(lines)
 
