@@ -31,10 +31,11 @@ def _gemm(result: Result) -> str:
     mean = result["geometric_mean"]
     lines += [
         "",
-        f"A ratio above 1 means that the linked kernel is faster. Geometric means: {mean['linked/cublas']:.4f} of cuBLAS, "
-        f"{mean['linked/hand']:.4f} of the GEMM written by hand, {mean['linked/monolith']:.4f} of the monolith. bf16, "
-        f"random data, one {result['gpu']}, driver {result['driver']}, CUDA {result['toolkit']}, torch "
-        f"{result['torch']}; paired and interleaved, {result['rounds']} pairs a shape.",
+        "A ratio above 1 means that the linked kernel is faster. Geometric means: "
+        f"{mean['linked/cublas']:.4f} over cuBLAS, {mean['linked/hand']:.4f} over the GEMM written by hand, "
+        f"{mean['linked/monolith']:.4f} over the monolith. bf16, random data, one {result['gpu']}, driver "
+        f"{result['driver']}, CUDA {result['toolkit']}, torch {result['torch']}; paired and interleaved, "
+        f"{result['rounds']} pairs a shape.",
     ]
     return "\n".join(lines)
 
