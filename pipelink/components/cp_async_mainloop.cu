@@ -1,20 +1,20 @@
 // Loads tiles of A and B with cp.async and multiplies them with mma.sync in the same four warps: C[M,N] =
 // A[M,K] * B[N,K]^T.  Compiled for sm_80; runs on every later architecture.
 //
-// The tile is 128 x 128, each warp's part 64 x 64.  The ring is one flat sequence of K tiles: copies run three slots
-// ahead, across the ends of output tiles, so that the ring never drains before the last one.
+// The tile is 128 x 128, each warp's part 64 x 64.  The ring is one flat sequence of K tiles: copies run one slot
+// less than the ring is deep ahead, across the ends of output tiles, so that it never drains before the last one.
 // Tails: what lies outside a tensor is filled with zeros.
 #include "fragment.cuh"
 #include "sm80_mma.cuh"
 
 PL_COMPONENT(plc::cp_async_mainloop) {
-constexpr int tile_m = 128, tile_n = 128, tile_k = 32, depth = 4;
+constexpr int tile_m = 128, tile_n = 128, tile_k = 32;
 
 PL_ROLE(mma, pl::warps<4>);
 PL_LOCAL(ab,
          pl::stream<pl::swizzle64<pl::tile<pl::bf16, tile_m, tile_k>>,
                     pl::swizzle64<pl::tile<pl::bf16, tile_n, tile_k>>>,
-         pl::ring<depth, depth>, pl::by_cp_async);
+         pl::ring<2, 4>, pl::by_cp_async);
 PL_CALL(work, pl::tile_coord(int));
 PL_CALL(store, void(plc::chunk&, int, int));
 PL_PARAM(a, const pl::bf16*);
@@ -95,7 +95,7 @@ PL_ENTRY(mma) {
     ab::commit(self, slot);
   };
 #pragma unroll 1
-  for (int s = 0; s < depth - 1; ++s) fill();
+  for (int s = 1; s < ab::stages(self); ++s) fill();
 
   for (int i = 0; auto w = work(self, i); ++i) {
     float acc[4][8][4] = {};
