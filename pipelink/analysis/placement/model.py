@@ -129,7 +129,7 @@ class Ring:
 
 @dataclass(frozen=True)
 class Barrier:
-    """A named barrier, or (``mbarriers`` of them) fixed mbarriers when ``named`` is false."""
+    """A named barrier and how many threads take part."""
 
     key: str
     threads: int

@@ -9,10 +9,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipelink.analysis.placement import Options, Placement, Problem, solve
-from pipelink.analysis.placement.model import Barrier, Buffer, Group, Interval, Part, Ring, Role, Scope
+from pipelink.analysis.placement.exact import place_warps
+from pipelink.analysis.placement.model import (
+    Barrier,
+    Budget,
+    Buffer,
+    Group,
+    Interval,
+    Mbarriers,
+    Part,
+    Ring,
+    Role,
+    Scope,
+)
 from pipelink.analysis.placement.pack import Overlays, may_overlap, pack
 from pipelink.analysis.placement.solve import smem_buffers
-from pipelink.support.diagnostics import Diagnostics
+from pipelink.analysis.placement.warps import Unit
+from pipelink.support.diagnostics import UNKNOWN, Diagnostics
 from pipelink.target import target
 
 SM90 = target("sm_90a")
@@ -137,14 +150,45 @@ def test_without_need_registers_stay_as_they_are() -> None:
     assert placed(Problem(SM90, roles=roles)).warps.registers is None
 
 
-def test_a_hole_that_no_first_fit_fills_is_found_by_the_solver() -> None:
-    # First-fit by alignment leaves the small ones no room before the large one's boundary.
-    buffers = [Buffer("a::big", 1500, 1024), Buffer("a::mid", 1300, 512), Buffer("a::small", 500, 16)]
-    buffers += [Buffer("a::tiny", 200, 8), Buffer("a::odd", 900, 256)]
-    problem = Problem(SM90, buffers=tuple(buffers), rings=(ring("a::r", 1, 1, 128),))
+def test_where_first_fit_is_not_the_lowest_the_solver_is_asked() -> None:
+    pieces = [
+        (1280, 128, 1, 3), (1024, 512, 0, 2), (512, 128, 3, 5), (896, 512, 0, 3), (1536, 512, 0, 2), (1280, 128, 1, 3),
+    ]  # fmt: skip
+    buffers = tuple(
+        Buffer(f"a::s{n}", size, align, interval=Interval("a", begin, end))
+        for n, (size, align, begin, end) in enumerate(pieces)
+    )
+    problem = Problem(SM90, buffers=buffers, mbarriers=(Mbarriers("a::m", 2, 1),))
     found = placed(problem)
-    best = min(_greedy_end(order) for order in itertools.permutations([*buffers, Buffer("a::r#0", 128, 128)]))
-    assert found.smem_bytes <= best - 1024
+    assert found.smem_bytes == 7296 - 1024 < pack(buffers, 1024, 16, Overlays(())).end - 1024
+    assert found.optimal
+    hurried = placed(problem, Options(deterministic_time=0))
+    assert not hurried.optimal
+
+
+def test_many_rings_are_as_deep_as_any_choice() -> None:
+    sizes = (8192, 12288, 16384, 20480, 28672)
+    rings = tuple(ring(f"a::r{n}", 1, 5, size, weight=1 + n) for n, size in enumerate(sizes))
+    found = placed(Problem(SM90, rings=rings))
+    fitting = (
+        sum((1 + n) * depth for n, depth in enumerate(depths))
+        for depths in itertools.product(range(1, 6), repeat=len(sizes))
+        if sum(size * depth for size, depth in zip(sizes, depths, strict=True)) + 16 * sum(depths) <= 232448 - 128
+    )
+    assert found.value == max(fitting)
+    assert found.optimal
+
+
+def test_the_solver_places_warps_that_agree() -> None:
+    units = [
+        Unit(name, (), warps, 1, registers, UNKNOWN)
+        for name, warps, registers in (("a", 3, (24, 40)), ("b", 3, (96, 120)), ("c", 1, (96, 120)), ("d", 1, (24, 32)))
+    ]
+    first = place_warps(units, 2, 255, Budget(1.0))
+    assert first is not None
+    assert {first["a"] // 4, first["b"] // 4} == {0, 1}
+    assert first["a"] // 4 == first["d"] // 4
+    assert place_warps(units, 2, 40, Budget(1.0)) is None
 
 
 def _greedy_end(order: tuple[Buffer, ...]) -> int:
