@@ -1,169 +1,192 @@
-"""The compositions that tests link: every shipped GEMM, and small kernels that use every transfer.
+"""The compositions that tests link: every GEMM of the component library, and small kernels for everything else.
 
 ``COMPOSITIONS`` is the table; :func:`compose` builds one as a :class:`pipelink.Kernel` from objects that
-:func:`objects` compiles with ``pl-cc`` (once per process and folder).  Used by the tests that compare machine code with
-the monolith's, and by the ones that run on a GPU.
+:class:`Objects` compiles with ``pl-cc`` when they are first asked for.  The tests compare each one's machine code with
+its monolith's; ``test/gpu/prepare.py`` links them for the tests that run on a device.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pipelink
+from pipelink import components
 from pipelink.api import Instance, Kernel
 from pipelink.tools import pl_cc
 
-ROOT = Path(__file__).resolve().parent.parent
-COMPONENTS = ROOT / "pipelink" / "components"
-TEST_COMPONENTS = ROOT / "test" / "components"
+TEST_COMPONENTS = Path(__file__).resolve().parent / "components"
+FOLDERS = (components.FOLDER, TEST_COMPONENTS)
 
 EPILOGUES = ("store", "bias_relu", "gelu", "residual_add")
 SCHEDULERS = ("static_tiles", "grouped_tiles")
 MAINLOOPS = ("wgmma_128x256x64", "wgmma_128x128x64", "cp_async")
 
-Add = Callable[..., Instance]
+
+@dataclass
+class Objects:
+    """Objects of component sources, by the source's name; each is compiled once into ``folder``."""
+
+    folder: Path
+    made: dict[str, Path] = field(default_factory=dict[str, Path])
+
+    def __getitem__(self, name: str) -> Path:
+        if name not in self.made:
+            source = next(folder / f"{name}.cu" for folder in FOLDERS if (folder / f"{name}.cu").is_file())
+            output = self.folder / f"{name}.o"
+            arch = components.SOURCES.get(name, "sm_90a")
+            if not output.exists() and pl_cc.main([str(source), "-o", str(output), "--arch", arch]):
+                raise RuntimeError(f"pl-cc failed on {source}")
+            self.made[name] = output
+        return self.made[name]
 
 
-@dataclass(frozen=True)
-class Composition:
-    """``archs`` gives the architecture that each source is compiled for; ``build`` adds instances and connections."""
+@dataclass
+class Composer:
+    """A kernel under composition, and where its objects come from."""
 
-    name: str
-    archs: dict[str, str]  # source file -> architecture
-    build: Callable[[Kernel, Callable[..., Instance]], None]
-    folder: Path = COMPONENTS
-    target: str = "sm_90a"
+    kernel: Kernel
+    objects: Objects
+
+    def add(self, source: str, component: str | None = None, name: str | None = None, **renames: str) -> Instance:
+        return self.kernel.add(self.objects[source], component, name, **renames)
 
 
-def _gemm(epilogue: str, scheduler: str, mainloop: str) -> Composition:
-    archs = {f"{epilogue}.cu": "sm_80", f"{scheduler}.cu": "sm_80"}
-    if mainloop == "cp_async":
-        archs["cp_async_mainloop.cu"] = "sm_80"
-    else:
-        archs |= {"tma_loader.cu": "sm_90a", "wgmma_mainloop.cu": "sm_90a"}
+Build = Callable[[Composer], None]
 
-    def build(kernel: Kernel, add: Callable[..., Instance]) -> None:
-        schedule = add(f"{scheduler}.cu", name="schedule")
-        finish = add(f"{epilogue}.cu", name="epilogue")
+
+def _gemm(mainloop: str, epilogue: str, scheduler: str) -> Build:
+    def build(c: Composer) -> None:
+        finish, tiles = c.add(epilogue), c.add(scheduler)
         if mainloop == "cp_async":
-            mma = add("cp_async_mainloop.cu", name="mma")
+            mma = c.add("cp_async_mainloop")
         else:
-            tile = mainloop.removeprefix("wgmma_")
-            load = add("tma_loader.cu", f"tma_loader_{tile}", name="load")
-            mma = add("wgmma_mainloop.cu", f"wgmma_mainloop_{tile}", name="mma")
-            kernel.connect(load.ab, mma.ab)
-            kernel.connect(load.work, schedule.next)
-        kernel.connect(mma.work, schedule.next)
-        kernel.connect(mma.store, finish.store)
+            shape = mainloop.removeprefix("wgmma_")
+            load = c.add("tma_loader", f"tma_loader_{shape}")
+            mma = c.add("wgmma_mainloop", f"wgmma_mainloop_{shape}")
+            c.kernel.connect(load.ab, mma.ab)
+            c.kernel.connect(load.work, tiles.next)
+        c.kernel.connect(mma.work, tiles.next)
+        c.kernel.connect(mma.store, finish.store)
 
-    return Composition(f"gemm_{mainloop}_{epilogue}_{scheduler}", archs, build)
-
-
-GEMMS = tuple(_gemm(e, s, m) for m in MAINLOOPS for e in EPILOGUES for s in SCHEDULERS)
-
-_STREAMS = {"streams.cu": "sm_90"}
+    return build
 
 
-def _streams(name: str) -> Callable[[Callable[[Kernel, Callable[..., Instance]], None]], Composition]:
-    def make(build: Callable[[Kernel, Callable[..., Instance]], None]) -> Composition:
-        return Composition(name, _STREAMS, build, TEST_COMPONENTS)
+def _alone(component: str) -> Build:
+    """A kernel of one component, for what a launch needs."""
 
-    return make
+    def build(c: Composer) -> None:
+        c.add("launch", component)
 
-
-@_streams("ring_one_consumer")
-def ring_one_consumer(kernel: Kernel, add: Add) -> None:
-    kernel.connect(add("streams.cu", "pages").x, add("streams.cu", "column_sum").x)
-    kernel.grid(1, 1, 1)
+    return build
 
 
-@_streams("ring_two_consumers")
-def ring_two_consumers(kernel: Kernel, add: Add) -> None:
-    pages = add("streams.cu", "pages")
-    kernel.connect(pages.x, add("streams.cu", "column_sum").x)
-    kernel.connect(pages.x, add("streams.cu", "column_max").x)
-    kernel.grid(1, 1, 1)
+def _affine(c: Composer) -> None:
+    c.kernel.connect(c.add("launch", "fill").value, c.add("launch", "affine").value)
 
 
-@_streams("two_instances")
-def two_instances(kernel: Kernel, add: Add) -> None:
-    """One object twice: two rings, two barriers, two scratch buffers."""
+def _twice(c: Composer) -> None:
+    """One object with a large body, instantiated twice."""
+    total = c.add("launch", "sum")
+    for port, salt in ((total.first, 3), (total.second, 5)):
+        part = c.add("launch", "scramble")
+        c.kernel.connect(port, part.value)
+        c.kernel.bind(part.salt, salt)
+
+
+def _ring(writer: str, reader: str) -> Build:
+    def build(c: Composer) -> None:
+        c.kernel.connect(c.add("rings", f"{writer}_writer").tiles, c.add("rings", f"{reader}_reader").tiles)
+
+    return build
+
+
+def _two_readers(c: Composer) -> None:
+    tiles = c.add("rings", "plain_writer").tiles
+    for name in ("y", "z"):
+        c.kernel.connect(tiles, c.add("rings", "plain_reader", y=name).tiles)
+
+
+def _behind_odd(c: Composer) -> None:
+    c.add("rings", "odd")
+    _ring("swizzled", "swizzled")(c)
+
+
+def _turns(c: Composer) -> None:
+    first, second = c.add("rings", "turn"), c.add("rings", "turn")
+    c.kernel.connect(first.other, second.mine, credit=0)
+    c.kernel.connect(second.other, first.mine, credit=1)
+    c.kernel.bind(first.who, 1)
+    c.kernel.bind(second.who, 2)
+
+
+def _different_readers(c: Composer) -> None:
+    """One ring, read by one warp and by four that meet at a named barrier."""
+    pages = c.add("streams", "pages")
+    c.kernel.connect(pages.x, c.add("streams", "column_sum").x)
+    c.kernel.connect(pages.x, c.add("streams", "column_max").x)
+    c.kernel.grid(1, 1, 1)
+
+
+def _two_rings(c: Composer) -> None:
+    """Producer and consumer twice: two rings, two barriers, two scratch buffers."""
     for which in "ab":
-        pages = add("streams.cu", "pages", name=f"pages_{which}", input=f"input_{which}")
-        maxima = add("streams.cu", "column_max", name=f"max_{which}", maximum=f"maximum_{which}")
-        kernel.connect(pages.x, maxima.x)
-    kernel.grid(1, 1, 1)
+        pages = c.add("streams", "pages", input=f"input_{which}")
+        c.kernel.connect(pages.x, c.add("streams", "column_max", maximum=f"maximum_{which}").x)
+    c.kernel.grid(1, 1, 1)
 
 
-@_streams("ending_stream")
-def ending_stream(kernel: Kernel, add: Add) -> None:
-    kernel.connect(add("streams.cu", "items").work, add("streams.cu", "weigh").work)
-
-
-@_streams("conversion")
-def conversion(kernel: Kernel, add: Add) -> None:
-    kernel.connect(add("streams.cu", "rows").x, add("streams.cu", "unswizzle").x)
-    kernel.grid(1, 1, 1)
-
-
-@_streams("state")
-def state(kernel: Kernel, add: Add) -> None:
-    series, mean = add("streams.cu", "series"), add("streams.cu", "running_mean")
-    kernel.connect(series.reset, mean.reset)
-    kernel.connect(series.add, mean.add)
-    kernel.grid(1, 1, 1)
-
-
-@_streams("tokens")
-def tokens(kernel: Kernel, add: Add) -> None:
-    first, second = add("streams.cu", "starter", name="first"), add("streams.cu", "player", name="second")
-    kernel.connect(first.next, second.turn)
-    kernel.connect(second.next, first.turn)
-    kernel.tensor("order_first", "i32", ["rounds"], "write")
-    kernel.tensor("order_second", "i32", ["rounds"], "write")
-    kernel.tensor("counter", "i32", [1], "readwrite")
-    for player, order in ((first, "order_first"), (second, "order_second")):
-        kernel.bind(player.order, order)
-        kernel.bind(player.counter, "counter")
-    kernel.grid(1, 1, 1)
-
-
-@_streams("bound_value")
-def bound_value(kernel: Kernel, add: Add) -> None:
+def _bound_value(c: Composer) -> None:
     """A trip count that is known at link time."""
-    pages, sums = add("streams.cu", "pages"), add("streams.cu", "column_sum")
-    kernel.connect(pages.x, sums.x)
-    kernel.bind(pages.pages, 6)
-    kernel.bind(sums.pages, 6)
-    kernel.grid(1, 1, 1)
+    pages, sums = c.add("streams", "pages"), c.add("streams", "column_sum")
+    c.kernel.connect(pages.x, sums.x)
+    c.kernel.bind(pages.pages, 6)
+    c.kernel.bind(sums.pages, 6)
+    c.kernel.grid(1, 1, 1)
 
 
-SMALL = (
-    ring_one_consumer, ring_two_consumers, two_instances, ending_stream, conversion, state, tokens, bound_value,
-)  # fmt: skip
-COMPOSITIONS = {composition.name: composition for composition in (*GEMMS, *SMALL)}
+def _work_items(c: Composer) -> None:
+    """A stream of work items, of which only the producer knows the length."""
+    c.kernel.connect(c.add("streams", "items").work, c.add("streams", "weigh").work)
 
 
-def objects(folder: Path, sources: Iterable[tuple[Path, str]]) -> dict[str, Path]:
-    """Compile sources with pl-cc into ``folder``; what is there already is kept."""
-    made: dict[str, Path] = {}
-    for source, arch in sources:
-        target = folder / f"{source.stem}.{arch}.o"
-        if not target.exists() and pl_cc.main([str(source), "-o", str(target), "--arch", arch]):
-            raise RuntimeError(f"pl-cc failed on {source}")
-        made[source.name] = target
-    return made
+def _state(c: Composer) -> None:
+    series, mean = c.add("streams", "series"), c.add("streams", "running_mean")
+    c.kernel.connect(series.reset, mean.reset)
+    c.kernel.connect(series.add, mean.add)
+    c.kernel.grid(1, 1, 1)
 
 
-def compose(composition: Composition, folder: Path) -> Kernel:
-    """The kernel of a composition; objects are made in ``folder``."""
-    made = objects(folder, ((composition.folder / name, arch) for name, arch in composition.archs.items()))
-    kernel = pipelink.Kernel(composition.name, target=composition.target)
+GEMMS: dict[str, Build] = {
+    f"gemm-{mainloop}-{epilogue}-{scheduler}": _gemm(mainloop, epilogue, scheduler)
+    for mainloop in MAINLOOPS
+    for epilogue in EPILOGUES
+    for scheduler in SCHEDULERS
+}
+COMPOSITIONS: dict[str, Build] = GEMMS | {
+    "tickets": _alone("tickets"),
+    "meeting": _alone("meeting"),
+    "ranks": _alone("ranks"),
+    "persistent": _alone("persistent"),
+    "affine": _affine,
+    "twice": _twice,
+    "ring_plain_plain": _ring("plain", "plain"),
+    "ring_swizzled_swizzled": _ring("swizzled", "swizzled"),
+    "ring_plain_swizzled": _ring("plain", "swizzled"),
+    "ring_two_readers": _two_readers,
+    "ring_behind_odd": _behind_odd,
+    "turns": _turns,
+    "different_readers": _different_readers,
+    "two_rings": _two_rings,
+    "bound_value": _bound_value,
+    "work_items": _work_items,
+    "state": _state,
+}
 
-    def add(source: str, component: str | None = None, name: str | None = None, **renames: str) -> Instance:
-        return kernel.add(made[source], component, name, **renames)
 
-    composition.build(kernel, add)
+def compose(name: str, objects: Objects) -> Kernel:
+    """The kernel of a composition."""
+    kernel = pipelink.Kernel(name.split("-")[0])
+    COMPOSITIONS[name](Composer(kernel, objects))
     return kernel

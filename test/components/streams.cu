@@ -1,5 +1,5 @@
-// Small components for tests of the transfers: rings filled by threads, with one or two consumers, with an end, with a
-// conversion; tokens; per-thread state; scratch memory and a named barrier.  All of them also run on a GPU.
+// Components for tests: a ring with different consumers, scratch memory with a named barrier, streams of work items,
+// per-thread state.
 #include <pipelink/component.cuh>
 
 using page = pl::stream<pl::row_major<pl::tile<float, 32, 32>>>;
@@ -121,79 +121,6 @@ PL_ENTRY(run) {
     work::release(self, slot);
   }
   if (run::thread(self) == 0) totals(self)[blockIdx.x] = sum;
-}
-}
-
-// Two players take turns: each notes the order in which it had its turns.
-PL_COMPONENT(test::player) {
-PL_ROLE(play, pl::warps<4>, pl::registers<24, 64>);
-PL_TOKEN_IN(turn);
-PL_TOKEN_OUT(next);
-PL_PARAM(order, int*);
-PL_PARAM(counter, int*);
-PL_PARAM(rounds, int);
-
-PL_ENTRY(play) {
-  for (int i = 0; i < rounds(self); ++i) {
-    turn::take(self);
-    if (play::thread(self) == 0) order(self)[i] = atomicAdd(counter(self), 1);
-    next::pass(self);
-  }
-}
-}
-// The same with a first credit: the one who begins.
-PL_COMPONENT(test::starter) {
-PL_ROLE(play, pl::warps<4>, pl::registers<24, 64>);
-PL_TOKEN_IN(turn, pl::credit<1>);
-PL_TOKEN_OUT(next);
-PL_PARAM(order, int*);
-PL_PARAM(counter, int*);
-PL_PARAM(rounds, int);
-
-PL_ENTRY(play) {
-  for (int i = 0; i < rounds(self); ++i) {
-    turn::take(self);
-    if (play::thread(self) == 0) order(self)[i] = atomicAdd(counter(self), 1);
-    next::pass(self);
-  }
-}
-}
-
-// A conversion: written row-major, read swizzled.
-PL_COMPONENT(test::rows) {
-PL_ROLE(fill, pl::warps<4>, pl::registers<24, 64>);
-PL_OUT(x, pl::stream<pl::row_major<pl::tile<unsigned short, 64, 64>>>, pl::ring<2, 4>, pl::by_threads);
-PL_PARAM(source, const unsigned short*);
-PL_PARAM(pages, int);
-PL_TENSOR(input, unsigned short, "pages, 4096", pl::read);
-PL_BIND(source, "input");
-
-PL_ENTRY(fill) {
-  int t = fill::thread(self);
-  for (int i = 0; i < pages(self); ++i) {
-    auto slot = x::acquire(self);
-    unsigned short* to = x::pointer<unsigned short>(self, slot);
-    for (int j = t; j < 4096; j += 128) to[j] = source(self)[i * 4096 + j];
-    x::commit(self, slot);
-  }
-}
-}
-PL_COMPONENT(test::unswizzle) {
-PL_ROLE(run, pl::warps<4>, pl::registers<24, 64>);
-PL_IN(x, pl::stream<pl::swizzle128<pl::tile<unsigned short, 64, 64>>>, pl::ring<2, 4>, pl::by_threads);
-PL_PARAM(result, unsigned short*);
-PL_PARAM(pages, int);
-PL_TENSOR(output, unsigned short, "pages, 4096", pl::write);
-PL_BIND(result, "output");
-
-PL_ENTRY(run) {
-  int t = run::thread(self);
-  for (int i = 0; i < pages(self); ++i) {
-    auto slot = x::wait(self);
-    const unsigned short* from = x::pointer<unsigned short>(self, slot);
-    for (int j = t; j < 4096; j += 128) result(self)[i * 4096 + j] = from[j ^ (((j / 64) % 8) * 8)];
-    x::release(self, slot);
-  }
 }
 }
 
