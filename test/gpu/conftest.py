@@ -4,9 +4,10 @@ Runs with torch, cuda-bindings, numpy and pytest; no compiler is imported.
 """
 
 import importlib
+import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,26 @@ def package() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def record(torch: Any) -> Iterator[Callable[[str, dict[str, float]], None]]:
+    """``record(kernel, relative errors by shape)``; written as JSON where PIPELINK_GPU_RESULTS names a file."""
+    found: dict[str, dict[str, float]] = {}
+    yield found.__setitem__
+    output = os.environ.get("PIPELINK_GPU_RESULTS")
+    if output and found:
+        toolkits = {runtime.load(path).package.targets[0].toolkit for path in PACKAGES.glob("*.plk")}
+        result = {
+            "benchmark": "correctness",
+            "gpu": torch.cuda.get_device_name(0),
+            "driver": importlib.import_module("benchmarks.gemm.timing").driver_version(),
+            "toolkit": ", ".join(sorted(toolkits)),
+            "torch": torch.__version__,
+            "reference": "float64",
+            "relative_error": found,
+        }
+        Path(output).write_text(json.dumps(result, indent=1) + "\n")
 
 
 @pytest.fixture

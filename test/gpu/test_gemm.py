@@ -67,6 +67,7 @@ class Problem:
         error = (found - expected).abs()
         limit = 2.0**-8 * expected.abs() + 2e-3
         wrong = ~(error <= limit)  # also true for NaN
+        self.relative_error = float((found - expected).norm() / expected.norm().clamp_min(1e-30))
         assert not wrong.any(), f"{int(wrong.sum())} of {wrong.numel()} wrong, first at {wrong.nonzero()[0].tolist()}"
         self.check_guard()
 
@@ -78,12 +79,15 @@ class Problem:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_shapes(torch: Any, load: Any, name: str) -> None:
+def test_shapes(torch: Any, load: Any, record: Any, name: str) -> None:
     kernel = load(name)
+    errors: dict[str, float] = {}
     for shape in SHAPES:
         problem = Problem(torch, name, *shape)
         kernel(**problem.arguments())
         problem.check()
+        errors["x".join(map(str, shape))] = problem.relative_error
+    record(name, errors)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "gelu" not in name])

@@ -68,3 +68,50 @@ def test_two_instances_of_a_large_object(torch: Any, load: Any) -> None:
 
     for i in (0, 1, 63, 64, 127, 128, 1000, count - 129):
         assert found[i] == (scramble(i, 3) + scramble(i, 5)) & 0xFFFFFFFF, i
+
+
+def pages(torch: Any, count: int, salt: int) -> Any:
+    return torch.randn(count, 1024, generator=torch.Generator("cuda").manual_seed(salt), device="cuda")
+
+
+def test_readers_of_different_shapes(torch: Any, load: Any) -> None:
+    """One warp sums while four take maxima through scratch memory and a named barrier."""
+    kernel, x = load("different_readers"), pages(torch, 37, 1)
+    total, best = (torch.full((37, 32), float("nan"), device="cuda") for _ in range(2))
+    kernel(input=x, sum=total, maximum=best)
+    grid = x.reshape(37, 32, 32)
+    torch.testing.assert_close(total, grid.sum(1), rtol=1e-5, atol=1e-5)
+    assert torch.equal(best, grid.amax(1))
+
+
+def test_two_rings_of_the_same_components(torch: Any, load: Any) -> None:
+    kernel, a, b = load("two_rings"), pages(torch, 21, 2), pages(torch, 21, 3)
+    best_a, best_b = (torch.full((21, 32), float("nan"), device="cuda") for _ in range(2))
+    kernel(input_a=a, input_b=b, maximum_a=best_a, maximum_b=best_b)
+    assert torch.equal(best_a, a.reshape(21, 32, 32).amax(1))
+    assert torch.equal(best_b, b.reshape(21, 32, 32).amax(1))
+
+
+def test_a_trip_count_bound_at_link_time(torch: Any, load: Any) -> None:
+    kernel, x = load("bound_value"), pages(torch, 8, 4)
+    total = torch.full((8, 32), float("nan"), device="cuda")
+    kernel(input=x, sum=total)
+    torch.testing.assert_close(total[:6], x.reshape(8, 32, 32).sum(1)[:6], rtol=1e-5, atol=1e-5)
+    assert bool(total[6:].isnan().all()), "six pages were bound, more were read"
+
+
+def test_streams_of_work_items_end_and_may_be_empty(torch: Any, load: Any) -> None:
+    kernel = load("work_items")
+    counts = torch.tensor([0, 1, 2, 3, 4, 5, 9, 0, 100, 1000], dtype=torch.int32, device="cuda")
+    total = torch.full_like(counts, -1)
+    kernel(counts=counts, total=total)
+    assert torch.equal(total, counts * (counts + 1))
+
+
+def test_state_survives_between_calls(torch: Any, load: Any) -> None:
+    kernel = load("state")
+    values = torch.randn(50, 32, generator=torch.Generator("cuda").manual_seed(5), device="cuda")
+    means = torch.full_like(values, float("nan"))
+    kernel(value=values, result=means)
+    expected = values.cumsum(0) / torch.arange(1, 51, device="cuda")[:, None]
+    torch.testing.assert_close(means, expected, rtol=1e-5, atol=1e-5)
