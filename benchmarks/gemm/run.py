@@ -29,10 +29,8 @@ def build(folder: Path) -> None:
     """Compile the components, link them, and build both references."""
     import pipelink
     from pipelink import components as library
-    from pipelink.backend import monolith, toolchain
-    from pipelink.ir import program
+    from pipelink.backend import toolchain
     from pipelink.package import PackageImage, package_bytes
-    from pipelink.pipelines import Observer, Request, Work
     from pipelink.tools import pl_cc
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -54,13 +52,9 @@ def build(folder: Path) -> None:
     linked = kernel.link()
     linked.save(folder / "linked.plk")
 
-    work = Work(Request(str(kernel.module).encode(), tuple(files.values())), None, Observer())
-    work.run_passes(upto_place=True)
-    views = program(work.module)
-    (placed,) = views.kernels
-    components = [views.components[instance.component] for instance in placed.instances.values()]
-    text = monolith.generate(placed, views.components, monolith.find_sources(components, [sources]))
-    cubin = toolchain.compile_cubin(text, "monolith.cu", "sm_90a", include_dirs=[sources])
+    cubin = toolchain.compile_cubin(
+        kernel.monolith([sources]), "monolith.cu", "sm_90a", include_dirs=[sources, toolchain.transfer_dir()]
+    )
     target = linked["sm_90a"]
     image = PackageImage("sm_90a", cubin, target.launch, target.registers, toolchain.toolkit_version())
     (folder / "monolith.plk").write_bytes(package_bytes("gemm", [image]))
