@@ -133,9 +133,11 @@ def vocabulary() -> str:
 
 
 def fill_markers(text: str, tables: dict[str, str]) -> str:
-    """``text`` with what stands between each pair of markers replaced by its table."""
+    """``text`` with what stands between each pair of markers replaced by its table, if its result is there."""
 
     def replace(match: re.Match[str]) -> str:
+        if match[1] not in tables:
+            return match[0]
         return f"<!-- begin {match[1]} -->\n{tables[match[1]].strip()}\n<!-- end {match[1]} -->"
 
     return re.sub(r"<!-- begin ([\w-]+) -->\n.*?<!-- end \1 -->", replace, text, flags=re.S)
