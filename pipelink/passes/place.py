@@ -40,11 +40,21 @@ class PlacePass:
         default=4.0,
         metadata={"help": "limit of CP-SAT's work on a kernel, in its deterministic time (a few seconds each)"},
     )
+    arrivals: Literal["elected", "every-thread"] = field(
+        default="elected",
+        metadata={
+            "help": "who arrives where threads read or write a slot: one thread a warp, or each, which "
+            "compute-sanitizer's racecheck can follow"
+        },
+    )
 
     def apply(self, module: ir.Operation, diagnostics: Diagnostics) -> None:
         views = program(module)
         for kernel in views.kernels:
-            place(views, kernel, Options(self.objective == "min-smem", self.max_time), diagnostics)
+            if kernel.fused:
+                continue
+            options = Options(self.objective == "min-smem", self.max_time, self.arrivals == "elected")
+            place(views, kernel, options, diagnostics)
 
 
 def place(views: Program, kernel: Kernel, options: Options, diagnostics: Diagnostics) -> None:
@@ -65,7 +75,7 @@ def _solve(
     failed: Diagnostics | None = None
     for avoid in _combinations(kernel):
         own = Diagnostics()
-        built = build(views, kernel, own, avoid)
+        built = build(views, kernel, own, avoid, elect=options.elect)
         placement = None if own.errors else solve(built.problem, options, own)
         if placement is not None:
             diagnostics.items += own.items

@@ -67,11 +67,13 @@ def record(torch: Any) -> Iterator[Callable[[str, dict[str, float]], None]]:
     yield found.__setitem__
     output = os.environ.get("PIPELINK_GPU_RESULTS")
     if output and found:
-        toolkits = {runtime.load(path).package.targets[0].toolkit for path in PACKAGES.glob("*.plk")}
+        timing = importlib.import_module("benchmarks.gemm.timing")
+        manifests = [json.loads(timing.manifest(path)) for path in PACKAGES.glob("*.plk")]
+        toolkits = {target["toolkit"] for manifest in manifests for target in manifest["targets"]}
         result = {
             "benchmark": "correctness",
             "gpu": torch.cuda.get_device_name(0),
-            "driver": importlib.import_module("benchmarks.gemm.timing").driver_version(),
+            "driver": timing.driver_version(),
             "toolkit": ", ".join(sorted(toolkits)),
             "torch": torch.__version__,
             "reference": "float64",

@@ -91,19 +91,28 @@ class Built:
     transfers: dict[int, str]  # by index of the connect
 
 
-def build(program: Program, kernel: Kernel, diagnostics: Diagnostics, avoid: frozenset[tuple[str, str]]) -> Built:
-    """The problem of one kernel.  ``avoid`` holds (connect, transfer) pairs that an earlier attempt ruled out.
+def build(
+    program: Program,
+    kernel: Kernel,
+    diagnostics: Diagnostics,
+    avoid: frozenset[tuple[str, str]] = frozenset(),
+    *,
+    elect: bool = True,
+) -> Built:
+    """The problem of one kernel.  ``avoid`` holds (connect, transfer) pairs that an earlier attempt ruled out; without
+    ``elect`` every thread that touches a slot arrives for itself.
 
     Reports ``ambiguous-role``, ``no-transfer`` and ``arrival-disagreement``; raises LinkError ``unknown-target``.
     """
-    return _Builder(program, kernel, diagnostics, avoid).run()
+    return _Builder(program, kernel, diagnostics, avoid, elect).run()
 
 
 class _Builder:
     def __init__(
-        self, program: Program, kernel: Kernel, diagnostics: Diagnostics, avoid: frozenset[tuple[str, str]]
+        self, program: Program, kernel: Kernel, diagnostics: Diagnostics, avoid: frozenset[tuple[str, str]], elect: bool
     ) -> None:
         self.kernel = kernel
+        self.elect = elect
         self.diagnostics = diagnostics
         self.avoid = avoid
         self.lifetimes = Lifetimes(program, kernel)
@@ -299,7 +308,7 @@ class _Builder:
         instance = connects[0].source.root
         users = self.lifetimes.port_users(instance, source.name)
         role = self.only_role(instance, source, users)
-        producer = None if role is None else _producer(role, source)
+        producer = None if role is None else _producer(role, source, self.elect)
         consumers, total, slots, readers = self.consumers(connects, targets)
         if producer is None or total is None or role is None:
             return
@@ -366,7 +375,7 @@ class _Builder:
             if role is None:
                 good = False
                 continue
-            arrivals = _consumer(role, port)
+            arrivals = _consumer(role, port, self.elect)
             found.append(arrivals)
             readers += users
             group = self.lifetimes.group_of.get(users[0])
@@ -395,7 +404,7 @@ class _Builder:
         role = self.only_role(instance, source, self.lifetimes.port_users(instance, source.name))
         if role is None:
             return
-        arrivals = Arrivals("thread", 1) if role.one_thread else Arrivals("warp", role.warps)
+        arrivals = _threads(role, self.elect)
         self.mbarriers.append(Mbarriers(key, 1, arrivals.count, source.location))
         stated = [connect.credit for connect in connects if connect.credit is not None]
         ports = [source.credit, *(self.port(connect, "target").credit for connect in connects)]
@@ -403,24 +412,31 @@ class _Builder:
         self.tokens.append(TokenPlan(key, tuple(connects), arrivals, credit))
 
 
-def _producer(role: RoleView, port: Port) -> Arrivals:
-    """TMA arrives once and adds bytes, tcgen05.commit arrives once, threads arrive once a warp after __syncwarp."""
+def _threads(role: RoleView, elect: bool) -> Arrivals:
+    """Threads arrive once a warp after __syncwarp, or each for itself."""
+    if role.one_thread:
+        return Arrivals("thread", 1)
+    return Arrivals("warp", role.warps) if elect else Arrivals("thread", 32 * role.warps)
+
+
+def _producer(role: RoleView, port: Port, elect: bool) -> Arrivals:
+    """TMA arrives once and adds bytes, tcgen05.commit arrives once, threads as above."""
     if port.touch == "tma":
         return Arrivals("tx", 1)
-    if role.one_thread or port.touch == "tcgen05":
+    if port.touch == "tcgen05":
         return Arrivals("thread", 1)
-    return Arrivals("warp", role.warps)
+    return _threads(role, elect)
 
 
-def _consumer(role: RoleView, port: Port) -> Arrivals:
+def _consumer(role: RoleView, port: Port, elect: bool) -> Arrivals:
     """wgmma reads for a warpgroup at once; generic loads are done only when every warp says so.  A slot that TMA
     multicasts is released by the consumers of every CTA that receives it."""
     if port.touch == "wgmma" and role.warps % WARPGROUP_WARPS == 0:
         found = Arrivals("warpgroup", role.warps // WARPGROUP_WARPS)
-    elif role.one_thread or port.touch == "tcgen05":
+    elif port.touch == "tcgen05":
         found = Arrivals("thread", 1)
     else:
-        found = Arrivals("warp", role.warps)
+        found = _threads(role, elect)
     return Arrivals(found.unit, found.count * port.multicast)
 
 

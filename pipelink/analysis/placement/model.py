@@ -172,10 +172,11 @@ class Problem:
 @dataclass(frozen=True)
 class Options:
     """How to solve.  ``deterministic_time`` is CP-SAT's, for all models of a kernel together, in its own unit (a few
-    seconds each)."""
+    seconds each); without ``elect`` every thread that touches a slot arrives for itself."""
 
     min_smem: bool = False
     deterministic_time: float = 4.0
+    elect: bool = True
 
 
 @dataclass
