@@ -9,9 +9,7 @@ from collections.abc import Iterable
 
 from pipelink.ir.attributes import SymbolRef
 from pipelink.ir.views import Component, Instance, Kernel, Program, View
-from pipelink.support.diagnostics import Diagnostics, Location, Note, nearest
-
-_LISTED = 8  # names that a hint lists where none is near
+from pipelink.support.diagnostics import Diagnostics, Location, Note, nearest, suggest
 
 
 def verify_references(program: Program, diagnostics: Diagnostics, *, components_known: bool) -> None:
@@ -34,11 +32,10 @@ def _missing(
 ) -> None:
     names = list(known)
     notes = [Note("the component is declared here", declared)] if declared is not None else []
-    hint = nearest(name, names)
-    if hint is None and id == "unknown-component":
-        hint = "give the object that defines it, or declare it"
-    elif hint is None and 0 < len(names) <= _LISTED:
-        hint = f"known: {', '.join(repr(known) for known in names)}"
+    if id == "unknown-component":
+        hint = nearest(name, names) or "give the object that defines it, or declare it"
+    else:
+        hint = suggest(name, names)
     diagnostics.error(id, message, where, notes=notes, hint=hint)
 
 

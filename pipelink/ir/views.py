@@ -268,6 +268,11 @@ class Kernel(ModuleView):
     def launch(self) -> dict[str, Any] | None:
         return self.data.get("pipelink.launch")
 
+    @property
+    def fused(self) -> bool:
+        """Whether the kernel is code already: passes leave it alone."""
+        return bool(self.others) and not self.instances
+
 
 @dataclass(frozen=True)
 class Program:

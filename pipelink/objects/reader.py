@@ -34,7 +34,7 @@ def read_objects(path: str | Path, *, diagnostics: Diagnostics | None = None) ->
         data = Path(path).read_bytes()
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
-        raise error("unreadable-input", f"cannot read '{name}': {reason}", where) from problem
+        raise error("unreadable-input", f"cannot read '{name}': {reason.lower()}", where) from problem
     return parse_objects(data, name, diagnostics=diagnostics)
 
 

@@ -65,7 +65,7 @@ class CheckPass:
 
 def check_kernel(found: Program, kernel: Kernel, linker: str, diagnostics: Diagnostics) -> None:
     """Check one kernel and set ``legal`` on its connects; a kernel that is fused already is left alone."""
-    if kernel.others and not kernel.instances:
+    if kernel.fused:
         return
     try:
         target = find_target(kernel.target, kernel.location)

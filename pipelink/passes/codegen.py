@@ -203,12 +203,12 @@ def insert(kernel: ir.Operation, texts: Iterable[str], declarations: dict[str, s
     texts = list(texts)
     block = kernel.regions[0].blocks[0]
     present = {
-        ir.StringAttr(op.operation.attributes["sym_name"]).value
+        ir.StringAttr(op.operation.attributes["sym_name"]).value: op.operation
         for op in block.operations
         if op.operation.name == "llvm.func"
     }
     defined = {text.split("@", 1)[1].split("(", 1)[0] for text in texts}
-    needed = [text for symbol, text in sorted(declarations.items()) if symbol not in present | defined]
+    needed = [text for symbol, text in sorted(declarations.items()) if symbol not in defined]
     source = "module {\n" + "\n".join([*needed, *texts]) + "\n}\n"
     try:
         parsed = ir.Module.parse(source, kernel.context)
@@ -216,12 +216,8 @@ def insert(kernel: ir.Operation, texts: Iterable[str], declarations: dict[str, s
         raise error("internal-error", f"generated code does not parse: {problem}") from problem
     for op in list(parsed.body.operations):
         symbol = ir.StringAttr(op.operation.attributes["sym_name"]).value
-        if symbol in present:  # a declaration that an earlier pass needed is defined now
-            for old in block.operations:
-                if (
-                    old.operation.name == "llvm.func"
-                    and ir.StringAttr(old.operation.attributes["sym_name"]).value == symbol
-                ):
-                    old.operation.erase()
-                    break
+        if symbol in present:
+            if not op.operation.regions[0].blocks:  # declared or defined already
+                continue
+            present[symbol].erase()  # a declaration that an earlier pass needed, or the same definition
         block.append(op)

@@ -167,4 +167,6 @@ class EntryPass:
     def apply(self, module: ir.Operation, diagnostics: Diagnostics) -> None:
         views = program(module)
         for kernel in views.kernels:
+            if kernel.fused:
+                continue
             generate(kernel, bind(kernel, views.components, diagnostics))

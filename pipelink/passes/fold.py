@@ -27,5 +27,7 @@ class FoldPass:
     def apply(self, module: ir.Operation, diagnostics: Diagnostics) -> None:
         views = program(module)
         for kernel in views.kernels:
+            if kernel.fused:
+                continue
             binding = bind(kernel, views.components, diagnostics)
             emit(kernel, binding.accessors, binding.frame)

@@ -23,7 +23,7 @@ from typing import Any, Literal, cast
 
 from pipelink.ir import verify
 from pipelink.passes import PASSES, PIPELINES, Pass, PassInfo
-from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note, error, nearest
+from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note, error, suggest
 from pipelink.support.mlir import MLIRError, ir
 
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_][\w.-]*)|([{},=])|(\"[^\"]*\")|([^\s{},=\"]+))")
@@ -68,7 +68,7 @@ class _Parser:
 
     def fail(self, message: str, at: int, known: Iterable[str] = (), name: str = "") -> LinkError:
         where = Location("--pipeline", 1, at + 1, self.text)
-        return error("bad-pipeline", message, where, hint=nearest(name, known) if name else None)
+        return error("bad-pipeline", message, where, hint=suggest(name, known) if name else None)
 
     def peek(self) -> tuple[str, int]:
         """The next token and its place; an empty token at the end."""

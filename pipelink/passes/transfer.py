@@ -40,5 +40,7 @@ class TransferPass:
     def apply(self, module: ir.Operation, diagnostics: Diagnostics) -> None:
         views: Program = program(module)
         for kernel in views.kernels:
+            if kernel.fused:
+                continue
             binding = bind(kernel, views.components, diagnostics)
             emit(kernel, binding.ports, binding.frame)

@@ -17,6 +17,8 @@ from typing import Literal
 from pipelink.support.catalog import CATALOG
 
 Severity = Literal["error", "warning", "remark"]
+MAX_LISTED = 8  # names that a hint lists where none is near
+MAX_SHOWN = 160  # characters of a source line
 MAX_NOTES = 3  # notes shown per diagnostic in text; the rest are counted
 
 
@@ -151,6 +153,24 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return f"did you mean '{match[0]}'?" if match else None
 
 
+def suggest(name: str, known: Iterable[str]) -> str | None:
+    """As :func:`nearest`; where nothing is near, a hint that lists a few known names: ``known: 'a', 'b'``."""
+    names = list(known)
+    if (hint := nearest(name, names)) or not 0 < len(names) <= MAX_LISTED:
+        return hint
+    return f"known: {', '.join(repr(item) for item in names)}"
+
+
+def _excerpt(line: str, column: int) -> tuple[str, int]:
+    """A long line's part around ``column``, with ``…`` where it was cut, and the column there."""
+    if len(line) <= MAX_SHOWN:
+        return line, column
+    start = min(max(0, column - MAX_SHOWN // 2), len(line) - MAX_SHOWN)
+    end = start + MAX_SHOWN
+    shown = ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")
+    return shown, max(0, column - start + (1 if start else 0)) if column else 0
+
+
 def _source_line(location: Location) -> str | None:
     if location.text is not None:
         return location.text
@@ -160,7 +180,7 @@ def _source_line(location: Location) -> str | None:
         with Path(location.file).open(encoding="utf-8", errors="replace") as handle:
             for number, line in enumerate(handle, 1):
                 if number == location.line:
-                    return line.rstrip("\n")[:400]
+                    return line.rstrip("\n")
     except (OSError, ValueError):
         return None
     return None
@@ -173,9 +193,10 @@ def render_text(diagnostic: Diagnostic) -> str:
         lines = [f"{diagnostic.severity}: {diagnostic.message} [{diagnostic.id}]"]
     source = _source_line(diagnostic.location)
     if source is not None and source.replace("\t", "").isprintable():
+        source, column = _excerpt(source, diagnostic.location.column)
         lines.append(f"  {source}")
-        if diagnostic.location.column:
-            before = source[: diagnostic.location.column - 1].ljust(diagnostic.location.column - 1)
+        if column:
+            before = source[: column - 1].ljust(column - 1)
             lines.append("  " + "".join("\t" if c == "\t" else " " for c in before) + "^")
     for note in diagnostic.notes[:MAX_NOTES]:
         prefix = f"{note.location}: " if note.location.file or note.location.line else ""

@@ -62,7 +62,7 @@ class ToolParser(argparse.ArgumentParser):
         common = self.add_argument_group("common")
         common.add_argument("--diagnostics", choices=("text", "json"), default="text", help="how errors are written")
         common.add_argument(
-            "--time-limit", type=float, default=DEFAULT_TIME_LIMIT, metavar="SECONDS", help="give up after this time"
+            "--time-limit", type=_seconds, default=DEFAULT_TIME_LIMIT, metavar="SECONDS", help="give up after this time"
         )
         common.add_argument(
             "--in-process", action="store_true", help="work in this process, where a debugger can follow"
@@ -71,6 +71,16 @@ class ToolParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise error("usage", message, hint=f"see {self.prog} --help")
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds above 0")
+    return value
 
 
 def version() -> str:
@@ -119,8 +129,15 @@ def write_output(path: str, data: str | bytes) -> None:
     """Write a result: ``-`` is stdout; a file appears whole or not at all.  Raises ``unwritable-output``."""
     content = data.encode() if isinstance(data, str) else data
     if path == "-":
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
+        try:
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as problem:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left in the buffer goes nowhere
+            reason = (problem.strerror or str(problem)).lower()
+            raise error("unwritable-output", f"cannot write standard output: {reason}", Location("<stdout>")) from None
         return
     target = Path(path)
     temporary: str | None = None
@@ -145,6 +162,18 @@ def write_output(path: str, data: str | bytes) -> None:
             Path(temporary).unlink(missing_ok=True)
 
 
+def refuse_overwriting(outputs: Iterable[str | None], inputs: Iterable[str]) -> None:
+    """Keep a slip on the command line from destroying an input.  Raises LinkError ``unwritable-output``."""
+    for output in outputs:
+        for given in inputs:
+            try:
+                same = output not in (None, "-") and given != "-" and os.path.samefile(str(output), given)
+            except (OSError, ValueError):
+                continue
+            if same and Path(given).is_file():
+                raise error("unwritable-output", f"'{output}' is an input, it would be lost", Location(str(output)))
+
+
 def relocate(items: Iterable[Diagnostic], name: str, text: bytes) -> list[Diagnostic]:
     """The same diagnostics with places in the anonymous text ``-`` shown as places in ``name``."""
     lines = text.decode(errors="replace").split("\n")
@@ -152,7 +181,7 @@ def relocate(items: Iterable[Diagnostic], name: str, text: bytes) -> list[Diagno
     def moved(where: Location) -> Location:
         if where.file != "-":
             return where
-        shown = lines[where.line - 1][:400] if 0 < where.line <= len(lines) else None
+        shown = lines[where.line - 1] if 0 < where.line <= len(lines) else None
         return replace(where, file=name, text=shown)
 
     return [
@@ -185,6 +214,8 @@ def expand_responses(arguments: Sequence[str], depth: int = 0) -> list[str]:
             raise error("usage", f"response files are nested deeper than {_RESPONSE_DEPTH}", Location(path))
         try:
             text = Path(path).read_text()
+        except UnicodeDecodeError as problem:
+            raise error("usage", f"response file '{path}' is not UTF-8 text", Location(path)) from problem
         except (OSError, ValueError) as problem:
             raise unreadable(path, problem) from problem
         try:
@@ -205,11 +236,12 @@ def run_tool(parser: ToolParser, body: Body, inputs: Inputs, argv: Sequence[str]
     ``body(arguments, console)`` does the work and raises LinkError; ``inputs(arguments)`` lists the input files, which
     a reproducer copies.  ``argv`` leaves out the program's name.
     """
+    _open_streams()
     given = list(sys.argv[1:] if argv is None else argv)
     style = "json" if "--diagnostics=json" in given else "text"
     console = Console(parser.prog)
     try:
-        arguments = parser.parse_args(expand_responses(given))
+        arguments = parser.parse_intermixed_args(expand_responses(given))
         style = arguments.diagnostics
         if "-" in inputs(arguments):
             console.stdin = sys.stdin.buffer.read()
@@ -227,6 +259,18 @@ def run_tool(parser: ToolParser, body: Body, inputs: Inputs, argv: Sequence[str]
         return _Child(body, arguments, console, given, list(inputs(arguments))).run()
     except KeyboardInterrupt:
         return _INTERRUPTED
+
+
+def _open_streams() -> None:
+    """Give a process that was started with closed streams ones that are empty, or refuse what is written."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is not None:
+            continue
+        opened = os.open(os.devnull, os.O_RDWR if name == "stderr" else os.O_RDONLY)
+        if opened != number:
+            os.dup2(opened, number)
+            os.close(opened)
+        setattr(sys, name, open(number, "r" if name == "stdin" else "w", closefd=False))  # noqa: SIM115
 
 
 def _work(body: Body, arguments: argparse.Namespace, console: Console) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelink.support.diagnostics import Location, error
-from pipelink.tools.common import Console, ToolParser, run_tool, unreadable, write_output
+from pipelink.tools.common import Console, ToolParser, refuse_overwriting, run_tool, unreadable, write_output
 
 if TYPE_CHECKING:
     from pipelink.objects import Record
@@ -45,7 +45,9 @@ def _parser() -> ToolParser:
     parser.add_argument("--std", "-std", default="c++17", choices=("c++17", "c++20"), help="language [c++17]")
     parser.add_argument("--include-cutlass", action="store_true", help="CUTLASS's headers, of the wheel nvidia-cutlass")
     parser.add_argument("--lineinfo", "-lineinfo", action="store_true", help="keep source lines for profilers")
-    parser.add_argument("-X", action="append", default=[], dest="options", metavar="OPTION", help="option for NVRTC")
+    parser.add_argument(
+        "-X", action="append", default=[], dest="options", metavar="OPTION", help="for NVRTC, as in -X=-G"
+    )
     parser.add_argument("-MD", action="store_true", help="write a dependency file")
     parser.add_argument("-MF", metavar="FILE", help="the dependency file [the object's name with .d]")
     parser.add_argument("--print-include-dir", action=_PrintIncludeDir, nargs=0, help="print where the headers are")
@@ -76,6 +78,7 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     for arch in archs:
         target(arch)  # refuse an unknown one before compiling for the others
     source = _read(path)
+    refuse_overwriting((output, arguments.MF), [path])
     folders = [Path(path).parent, *map(Path, arguments.include)]
     options: list[str] = list(arguments.options)
     if arguments.include_cutlass:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import shlex
 import sys
 import tarfile
 import threading
@@ -20,11 +21,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelink.support.diagnostics import LinkError, error
-from pipelink.tools.common import Console, ToolParser, relocate, run_tool, version, write_output
+from pipelink.support.diagnostics import LinkError, Location, error
+from pipelink.tools.common import (
+    Console,
+    ToolParser,
+    refuse_overwriting,
+    relocate,
+    run_tool,
+    version,
+    write_output,
+)
 
 if TYPE_CHECKING:
-    from pipelink.pipelines import LinkedTarget, Observer, Request
+    from pipelink.pipelines import LinkedTarget, Observer, Request, Work
 
 _EMIT = ("mlir", "nvvm", "ltoir", "ptx", "cubin", "sass", "monolith")
 _OBJECTS = (".o", ".a")
@@ -47,9 +56,16 @@ def _parser() -> ToolParser:
     parser.add_argument("--passes", default="", metavar="PIPELINE", help="[check,place,fuse]")
     parser.add_argument("--lineinfo", action="store_true", help="profilers show the components' source lines")
     parser.add_argument("--source", action="append", default=[], metavar="FOLDER", help="components' .cu, for monolith")
-    parser.add_argument("--option", "-X", action="append", default=[], metavar="OPTION", help="option for nvJitLink")
     parser.add_argument(
-        "--map", nargs="?", const="-", metavar="FILE.svg", help="draw the placement; as text if no file is named"
+        "--option", "-X", action="append", default=[], metavar="OPTION", help="for nvJitLink, as in -X=-ftz=true"
+    )
+    parser.add_argument(
+        "--map",
+        nargs="?",
+        const="-",
+        type=_map_file,
+        metavar="FILE",
+        help="draw the placement into a .svg or .txt file; printed as text if no file is named",
     )
     parser.add_argument("--save-temps", metavar="FOLDER", help="keep every intermediate result")
     parser.add_argument("--reproduce", metavar="FILE.tar", help="pack the inputs and the command line, then link")
@@ -57,6 +73,12 @@ def _parser() -> ToolParser:
     parser.add_argument("-q", "--quiet", action="store_true", help="no audit table")
     parser.add_argument("-v", "--verbose", action="store_true", help="times of every pass and vendor call")
     return parser
+
+
+def _map_file(text: str) -> str:
+    if text != "-" and not text.endswith((".svg", ".txt")):
+        raise argparse.ArgumentTypeError(f"'{text}' is neither a .svg nor a .txt file")
+    return text
 
 
 def _inputs(arguments: argparse.Namespace) -> list[str]:
@@ -76,15 +98,20 @@ def _is_object(path: str) -> bool:
 def _body(arguments: argparse.Namespace, console: Console) -> None:
     texts = [path for path in arguments.inputs if path == "-" or not _is_object(path)]
     if len(texts) != 1:
-        raise error("usage", f"one IR input is needed, {len(texts)} were given", hint="see pl-link --help")
+        listed = f": {', '.join(texts)}" if texts else ""
+        raise error("usage", f"one IR input is needed, {len(texts)} were given{listed}", hint="see pl-link --help")
     if arguments.output is None and arguments.emit is None:
         raise error("usage", "where should the result go?", hint="name it with -o FILE, or choose --emit")
     from pipelink.pipelines import PASSES, Request
 
+    targets: list[str] = list(dict.fromkeys(arguments.target))
+    if arguments.emit and len(targets) > 1:
+        raise error("usage", f"--emit={arguments.emit} prints one target, {len(targets)} were given")
+    refuse_overwriting((arguments.output, arguments.map, arguments.reproduce), arguments.inputs)
     data = console.read(texts[0])
-    if not data:
-        raise error("empty-input", f"'{texts[0]}' is empty")
     path = "<stdin>" if texts[0] == "-" else texts[0]
+    if not data:
+        raise error("empty-input", f"'{path}' is empty", Location(path))
     request = Request(
         data,
         tuple(Path(name) for name in arguments.inputs if name not in texts),
@@ -98,24 +125,21 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.reproduce:
         _reproduce(arguments, console, request)
     try:
-        _run(arguments, console, request)
+        _run(arguments, console, [replace(request, target=target) for target in targets] or [request])
     except LinkError as problem:
         raise LinkError(relocate(problem.diagnostics, "<stdin>", console.stdin)) from problem
     finally:
         console.diagnostics.items[:] = relocate(console.diagnostics.items, "<stdin>", console.stdin)
 
 
-def _run(arguments: argparse.Namespace, console: Console, request: Request) -> None:
+def _run(arguments: argparse.Namespace, console: Console, requests: Sequence[Request]) -> None:
     from pipelink.pipelines import default_cache, link
 
     started = time.perf_counter()
     with _Progress(arguments, console) as watch:
-        requests = [replace(request, target=target) for target in arguments.target] or [request]
         cache = None if arguments.no_cache else default_cache()
         if arguments.emit and arguments.emit not in ("cubin", "sass"):
-            if len(requests) > 1:
-                raise error("usage", f"--emit={arguments.emit} prints one target, {len(requests)} were given")
-            write_output(arguments.output or "-", _emit(arguments, requests[0], watch))
+            write_output(arguments.output or "-", _emit(arguments, console, requests[0], watch))
             _times(arguments, console, watch, time.perf_counter() - started)
             return
         linked = [link(item, cache=cache, observer=watch) for item in requests]
@@ -131,9 +155,8 @@ def _run(arguments: argparse.Namespace, console: Console, request: Request) -> N
 def _write(arguments: argparse.Namespace, console: Console, linked: Sequence[LinkedTarget]) -> None:
     """The result, the map and the audit table."""
     to_stdout = arguments.output in (None, "-")
+    shown = _write_map(arguments, linked)
     if arguments.emit:
-        if len(linked) > 1:
-            raise error("usage", f"--emit={arguments.emit} prints one target, {len(linked)} were given")
         content: str | bytes = linked[0].cubin
         if arguments.emit == "sass":
             from pipelink.backend.sass import disassemble
@@ -144,12 +167,8 @@ def _write(arguments: argparse.Namespace, console: Console, linked: Sequence[Lin
         from pipelink.package import package_linked
 
         write_output(arguments.output, package_linked(linked[0].name, linked))
-    report = "".join(f"{target.audit.render()}\n" for target in linked)
-    if arguments.map == "-":
-        report = f"{linked[0].map_text}\n{report}"
-    elif arguments.map:
-        write_output(arguments.map, linked[0].map_svg)
-    if arguments.quiet:
+    report = shown + ("" if arguments.quiet else "".join(f"{target.audit.render()}\n" for target in linked))
+    if not report:
         return
     if to_stdout:
         console.say(report)
@@ -157,25 +176,49 @@ def _write(arguments: argparse.Namespace, console: Console, linked: Sequence[Lin
         write_output("-", report)
 
 
-def _emit(arguments: argparse.Namespace, request: Request, watch: Observer) -> str | bytes:
-    """A stage before the cubin."""
+def _write_map(arguments: argparse.Namespace, placed: Sequence[LinkedTarget | Work]) -> str:
+    """Draw the placement of each target; returns what is to be printed of it."""
+    if not arguments.map:
+        return ""
+    text = "".join(f"{target.map_text}\n" for target in placed)
+    if arguments.map == "-":
+        return text
+    if arguments.map.endswith(".txt"):
+        write_output(arguments.map, text)
+        return ""
+    for target in placed:
+        file = Path(arguments.map)
+        name = file if len(placed) == 1 else file.with_name(f"{file.stem}.{target.arch}{file.suffix}")
+        write_output(str(name), target.map_svg)
+    return ""
+
+
+def _emit(arguments: argparse.Namespace, console: Console, request: Request, watch: Observer) -> str | bytes:
+    """A stage before the cubin; the map and warnings go to ``console``."""
     from pipelink.pipelines import Work, default_cache, monolith
 
     work = Work(request, None if arguments.no_cache else default_cache(), watch)
     if arguments.emit == "monolith":
         folders = [Path(folder) for folder in arguments.source] or [Path(request.path).parent]
-        return monolith(work, folders)
-    work.run_passes()
-    if arguments.emit == "mlir":
-        return f"{work.module}\n"
-    if arguments.emit in ("nvvm", "ltoir"):
-        entry = work.entry()
-        return str(entry.nvvm) if arguments.emit == "nvvm" else bytes(entry.ltoir)
-    from pipelink.backend import nvjitlink
+        content: str | bytes = monolith(work, folders)
+    else:
+        work.run_passes()
+        if arguments.emit == "mlir":
+            content = f"{work.module}\n"
+        elif arguments.emit in ("nvvm", "ltoir"):
+            entry = work.entry()
+            content = entry.nvvm if arguments.emit == "nvvm" else entry.ltoir
+        else:
+            from pipelink.backend import nvjitlink
 
-    images = work.images()
-    with watch.timed("nvJitLink"):
-        return nvjitlink.link(images, work.arch, ptx=True, lineinfo=request.lineinfo, options=request.options).data
+            images = work.images()
+            with watch.timed("nvJitLink"):
+                content = nvjitlink.link(
+                    images, work.arch, ptx=True, lineinfo=request.lineinfo, options=request.options
+                ).data
+    console.diagnostics.items += work.diagnostics.items
+    console.say(_write_map(arguments, [work]))
+    return content
 
 
 def _times(arguments: argparse.Namespace, console: Console, watch: Observer, total: float) -> None:
@@ -205,7 +248,8 @@ class _Progress:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as problem:
                 reason = (problem.strerror or str(problem)).lower()
-                raise error("unwritable-output", f"cannot make folder '{folder}': {reason}") from problem
+                where = Location(str(folder))
+                raise error("unwritable-output", f"cannot make folder '{folder}': {reason}", where) from problem
         self._observer = Observer(step=self._begin, keep=keep if folder is not None else None)
 
     def _begin(self, step: str) -> None:
@@ -240,11 +284,15 @@ def _reproduce(arguments: argparse.Namespace, console: Console, request: Request
     words += ["--lineinfo"] if request.lineinfo else []
     words += [f"--emit={arguments.emit}"] if arguments.emit else []
     words += ["--output=out.plk"] if not arguments.emit else []
+    if arguments.emit == "monolith":
+        for number, folder in enumerate(map(Path, arguments.source or [str(Path(request.path).parent)])):
+            words.append(f"--source=source{number}")
+            names |= {f"source{number}/{file.name}": console.read(str(file)) for file in sorted(folder.glob("*.cu*"))}
     from pipelink.pipelines import tool_versions
 
     about: dict[str, Any] = {"pipelink": version(), "python": sys.version, "tools": dict(tool_versions())}
     names["versions.json"] = json.dumps(about, indent=1).encode()
-    names["response.txt"] = ("\n".join(json.dumps(word) for word in words) + "\n").encode()
+    names["response.txt"] = "".join(f"{shlex.quote(word)}\n" for word in words).encode()
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name, data in names.items():

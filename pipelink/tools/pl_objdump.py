@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pipelink.tools.common import Console, ToolParser, run_tool, write_output
+from pipelink.tools.common import Console, ToolParser, refuse_overwriting, run_tool, write_output
 
 if TYPE_CHECKING:
     from pipelink.objects import Image, Object
@@ -41,13 +41,14 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
         for item in items:
             device.verify(item, console.diagnostics)
     if arguments.json:
-        text = json.dumps([_as_json(item) for item in items], indent=1) + "\n"
+        text = json.dumps([_as_json(item, arguments) for item in items], indent=1) + "\n"
     else:
         text = "".join(_images(item) for item in items)
         if not arguments.images:
             text += _as_ir(items)
     if arguments.verify and not arguments.json:
         text += "".join(_verified(item) for item in items)
+    refuse_overwriting([arguments.output], arguments.inputs)
     write_output(arguments.output, text)
 
 
@@ -82,14 +83,18 @@ def _as_ir(items: Sequence[Object]) -> str:
     return f"{module.operation.get_asm()}\n"
 
 
-def _as_json(item: Object) -> dict[str, Any]:
+def _as_json(item: Object, arguments: argparse.Namespace) -> dict[str, Any]:
+    components = [
+        {"name": component.name, "records": [json.loads(record.text) for record in component.records]}
+        for component in item.components
+    ]
+    contract: dict[str, Any] = {} if arguments.images else {"components": components}
+    if arguments.verify:
+        contract["verified"] = [image.arch for image in item.ltoir]
     return {
         "object": item.path,
         "member": item.member or None,
-        "components": [
-            {"name": component.name, "records": [json.loads(record.text) for record in component.records]}
-            for component in item.components
-        ],
+        **contract,
         "images": [_image_json(image) for image in item.images],
     }
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, error, nearest
-from pipelink.tools.common import Console, ToolParser, relocate, run_tool, write_output
+from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, error, suggest
+from pipelink.tools.common import Console, ToolParser, refuse_overwriting, relocate, run_tool, write_output
 
 if TYPE_CHECKING:
     from pipelink.objects import Object
@@ -99,11 +99,12 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
 
     # refuse a bad pipeline before any input is read
     names = [pass_name(item) for item in parse_pipeline(arguments.pipeline)] if arguments.pipeline else []
-    for name in filter(None, arguments.print_after.split(",")):
+    for name in _print_after(arguments):
         if name not in names:
             message = f"--print-after: the pipeline has no pass '{name}'"
-            raise error("usage", message, hint=nearest(name, names))
+            raise error("usage", message, hint=suggest(name, dict.fromkeys(names)))
     texts = [path for path in _inputs(arguments) if not _is_object(path)]
+    refuse_overwriting([arguments.output], [path for path in _inputs(arguments) if path not in texts])
     if len(texts) > 1:
         raise error("usage", f"{len(texts)} IR inputs were given, one is read: {', '.join(texts)}")
     objects: list[Object] = []
@@ -127,6 +128,14 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
         finally:
             console.diagnostics.items[:] = relocate(console.diagnostics.items, name, data)
     write_output(arguments.output, "// -----\n\n".join(printed))
+
+
+def _print_after(arguments: argparse.Namespace) -> frozenset[str]:
+    """The passes of ``--print-after``; a pipeline's name stands for its last pass."""
+    from pipelink.passes import PIPELINES
+
+    names = (name.strip() for name in arguments.print_after.split(","))
+    return frozenset(PIPELINES[name][-1] if name in PIPELINES else name for name in names if name)
 
 
 def _run_parts(arguments: argparse.Namespace, console: Console, path: str, objects: Sequence[Object]) -> list[str]:
@@ -194,7 +203,7 @@ def _run(
     if arguments.print_after_all:
         instruments.append(PrintAfter(console.say))
     elif arguments.print_after:
-        instruments.append(PrintAfter(console.say, frozenset(arguments.print_after.split(","))))
+        instruments.append(PrintAfter(console.say, _print_after(arguments)))
     run_pipeline(
         passes, module, instruments=instruments, verify=not arguments.no_verify, diagnostics=console.diagnostics
     )

@@ -200,3 +200,18 @@ LIB_LOADER(lib::loader_128, 128)
     assert [component.name for component in item.components] == ["lib::loader_128", "lib::loader_64"]
     sizes = [record.values["tiles"][0]["bytes"] for c in item.components for record in c.records if record.op == "port"]
     assert sizes == [128 * 128, 64 * 128]
+
+
+def test_a_macro_may_name_a_component() -> None:
+    source = "#define NAME test::named\n#include <pipelink/component.cuh>\nPL_COMPONENT(NAME) {}\n"
+    (text,) = device.device_records(compile_image(source))
+    assert json.loads(text)["component"] == "test::named"
+
+
+def test_verify_compares_what_records_say_not_how_they_are_spelled() -> None:
+    from pipelink.objects import object_bytes, parse_objects
+
+    image = compile_image(SOURCE.read_text())
+    texts = [json.dumps(json.loads(text), indent=1).encode() for text in device.device_records(image)]
+    (item,) = parse_objects(object_bytes([image], texts), "x.o")
+    device.verify(item)

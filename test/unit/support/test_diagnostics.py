@@ -17,6 +17,7 @@ from pipelink.support.diagnostics import (
     nearest,
     render_json,
     render_text,
+    suggest,
 )
 
 
@@ -101,3 +102,20 @@ def test_ids_are_kebab_case_and_described(id_: str) -> None:
     assert id_ == id_.lower().replace("_", "-").strip("-")
     assert CATALOG[id_]
     assert not CATALOG[id_].endswith(".")
+
+
+def test_a_hint_lists_a_few_names_where_none_is_near() -> None:
+    assert suggest("loda", ["load", "mma"]) == "did you mean 'load'?"
+    assert suggest("x", ["load", "mma"]) == "known: 'load', 'mma'"
+    assert suggest("x", []) is None
+    assert suggest("x", [f"name{i}" for i in range(20)]) is None
+
+
+def test_a_long_line_is_cut_around_its_caret() -> None:
+    line = "a" * 5000 + "HERE" + "b" * 5000
+    shown = render_text(Diagnostic("error", "usage", "m", Location("-", 1, 5001, line))).splitlines()
+    assert len(shown[1]) < 200
+    assert shown[1][shown[2].index("^") :].startswith("HERE")
+    start = render_text(Diagnostic("error", "usage", "m", Location("-", 1, 3, line))).splitlines()
+    assert start[2] == "    ^"
+    assert start[1].endswith("…")
