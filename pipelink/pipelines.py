@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelink.backend.audit import AuditReport
 from pipelink.backend.cache import Cache, Key, Parts, default_folder
-from pipelink.support.diagnostics import Diagnostic, Diagnostics, Location, Note, error, nearest
+from pipelink.support.diagnostics import Diagnostic, Diagnostics, Location, Note, error, suggest
 
 if TYPE_CHECKING:
     from pipelink.ir.views import Kernel, Program
@@ -142,6 +142,8 @@ def key_of(request: Request) -> str:
         key.add(f"tool {name}", version)
     for name in ("kernel", "target", "passes", "lineinfo"):
         key.add(name, getattr(request, name))
+    if request.lineinfo:
+        key.add("path", _source_path(request))
     for option in request.options:
         key.add("option", option)
     key.add("text", request.text)
@@ -160,6 +162,11 @@ def _add_object(key: Key, item: Object, images: Sequence[Image]) -> None:
             key.add("contract", record.text)
     for image in images:
         key.add("image", f"{image.arch} {image.kind} {image.toolkit} {image.unit}").add("code", image.data)
+
+
+def _source_path(request: Request) -> str:
+    """Where a debugger finds the kernel's IR."""
+    return request.path if request.path.startswith("<") else str(Path(request.path).absolute())
 
 
 def _read(path: Path) -> bytes:
@@ -286,6 +293,9 @@ class Work:
             kernel = self._choose(program(self.module))
         self.name = kernel.name
         self.arch = kernel.target
+        if kernel.fused:
+            message = f"kernel '{self.name}' is fused already and no longer says what it is made of"
+            raise error("already-fused", message, kernel.location, hint="link the IR from before fuse")
         self._used = {instance.component for instance in kernel.instances.values()}
 
     def _read_objects(self) -> list[Object]:
@@ -308,7 +318,7 @@ class Work:
                         hint="say which with --kernel")  # fmt: skip
         if wanted is not None and wanted not in names:
             raise error("no-kernel", f"'{self.request.path}' holds no kernel '{wanted}'", where,
-                        hint=nearest(wanted, names))  # fmt: skip
+                        hint=suggest(wanted, names))  # fmt: skip
         chosen = next(kernel for kernel in views.kernels if wanted in (None, kernel.name))
         for kernel in views.kernels:
             if kernel is not chosen:
@@ -425,7 +435,8 @@ class Work:
 
         with self.watch.timed("libNVVM"):
             (kernel,) = program(self.module).kernels
-            entry = nvvm.compile_entry(kernel.op, self.arch)
+            lines = Location(_source_path(self.request), kernel.location.line) if self.request.lineinfo else None
+            entry = nvvm.compile_entry(kernel.op, self.arch, lines)
         self.watch.kept(f"{self.arch}.entry.ll", entry.nvvm)
         self.watch.kept(f"{self.arch}.entry.ltoir", entry.ltoir)
         return entry

@@ -30,6 +30,7 @@ NVVM_IR_VERSION: Final = (2, 0, 3, 1)  # IR 2.0, debug info 3.1: what CUDA 12 an
 
 _FIRST_WITHOUT_LLVM_7: Final = 100  # libNVVM reads LLVM 7 text below it (nvvmLLVMVersion)
 _NEWEST_WITH_LLVM_7: Final = "compute_90"
+_ERROR_IF_DIFFERENT: Final = 1  # behaviour of a module flag
 _BYTE_POINTER: Final = ll.IntType(8).as_pointer()
 _SREGS: Final = {
     f"nvvm.read.ptx.sreg.{register}": f"llvm.nvvm.read.ptx.sreg.{register}"
@@ -81,6 +82,38 @@ class _Types:
         raise error("internal-error", f"no NVVM IR type for '{text}'")
 
 
+class _Lines:
+    """Line information of generated functions: all of it is the kernel's own line.  Without any, the functions that are
+    inlined into them would lose theirs (LLVM language reference, DISubprogram and DILocation).  The emission kind and
+    the flag's behaviour are those of nvcc -lineinfo, with which the components' modules have to agree."""
+
+    def __init__(self, module: Any, where: Location) -> None:
+        self._module, self._line = module, max(1, where.line)
+        folder, _, name = where.file.rpartition("/")
+        self._file = module.add_debug_info("DIFile", {"filename": name, "directory": folder})
+        unit = {
+            "language": ll.DIToken("DW_LANG_C_plus_plus"), "file": self._file, "producer": "PipeLink",
+            "isOptimized": True, "runtimeVersion": 0, "emissionKind": ll.DIToken("DebugDirectivesOnly"),
+        }  # fmt: skip
+        self._unit = module.add_debug_info("DICompileUnit", unit, is_distinct=True)
+        self._type = module.add_debug_info("DISubroutineType", {"types": module.add_metadata([])})
+        i32 = ll.IntType(32)
+        module.add_named_metadata("llvm.dbg.cu", self._unit)
+        version = module.add_metadata([i32(_ERROR_IF_DIFFERENT), "Debug Info Version", i32(3)])
+        module.add_named_metadata("llvm.module.flags", version)
+
+    def place(self, function: Any) -> Any:
+        """Attach a subprogram to ``function``; returns the location of its instructions."""
+        program = {
+            "name": function.name, "linkageName": function.name, "scope": self._file, "file": self._file,
+            "line": self._line, "type": self._type, "isLocal": False, "isDefinition": True, "scopeLine": self._line,
+            "isOptimized": True, "unit": self._unit,
+        }  # fmt: skip
+        scope = self._module.add_debug_info("DISubprogram", program, is_distinct=True)
+        function.set_metadata("dbg", scope)
+        return self._module.add_debug_info("DILocation", {"line": self._line, "column": 1, "scope": scope})
+
+
 def _split(text: str) -> list[str]:
     """Split at the top-level commas of a type list."""
     parts: list[str] = []
@@ -101,13 +134,14 @@ def _split(text: str) -> list[str]:
 class _Translator:
     """One module.  Values are looked up by their MLIR value, blocks by their position in the region."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, lines: Location | None) -> None:
         self.module: Any = ll.Module(name)
         self.module.triple = TRIPLE
         self.module.data_layout = DATA_LAYOUT
         self.types = _Types()
         self.functions: dict[str, ll.Function] = {}
         self.kernels: list[ll.Function] = []
+        self.lines = _Lines(self.module, lines) if lines is not None else None
 
     # ------------------------------------------------------------------ functions
     def declare(self, op: ir.Operation) -> None:
@@ -163,8 +197,10 @@ class _Translator:
             if argument.type != _BYTE_POINTER and isinstance(argument.type, ll.PointerType):
                 value = builder.bitcast(argument, _BYTE_POINTER)
             self.values[mlir_argument] = value
+        place = self.lines.place(function) if self.lines is not None else None
         for block in blocks:
             builder = ll.IRBuilder(self.blocks[block])
+            builder.debug_metadata = place
             for operation in block.operations:
                 self.translate(builder, operation.operation)
 
@@ -289,10 +325,10 @@ def _location(op: ir.Operation) -> Location:
     return Location(str(op.location))
 
 
-def translate(kernel: ir.Operation) -> str:
-    """NVVM IR text of a fused kernel module."""
+def translate(kernel: ir.Operation, lines: Location | None = None) -> str:
+    """NVVM IR text of a fused kernel module; with line information that names ``lines``, if it is given."""
     name = ir.StringAttr(kernel.attributes["sym_name"]).value if "sym_name" in kernel.attributes else "kernel"
-    translator = _Translator(name)
+    translator = _Translator(name, lines)
     functions = [op.operation for op in kernel.regions[0].blocks[0].operations if op.operation.name == "llvm.func"]
     for function in functions:
         translator.declare(function)
@@ -301,7 +337,7 @@ def translate(kernel: ir.Operation) -> str:
     return translator.finish()
 
 
-def compile_ltoir(text: str, arch: str, name: str = "entry") -> bytes:
+def compile_ltoir(text: str, arch: str, name: str = "entry", *, lineinfo: bool = False) -> bytes:
     """LTO-IR of NVVM IR text for ``arch`` (``sm_90a``).  Raises LinkError ``nvvm-failed`` with libNVVM's log."""
     nvvm = vendor.load("nvvm")
     program = nvvm.create_program()
@@ -309,6 +345,8 @@ def compile_ltoir(text: str, arch: str, name: str = "entry") -> bytes:
         data = text.encode()
         nvvm.add_module_to_program(program, data, len(data), name)
         options = [f"-arch={_virtual_arch(arch)}", "-gen-lto"]
+        if lineinfo:
+            options.append("-generate-line-info")
         try:
             nvvm.compile_program(program, len(options), options)
         except nvvm.nvvmError as problem:
@@ -335,7 +373,7 @@ def _virtual_arch(arch: str) -> str:
     return virtual if number < _FIRST_WITHOUT_LLVM_7 else _NEWEST_WITH_LLVM_7
 
 
-def compile_entry(kernel: ir.Operation, arch: str) -> Entry:
-    """Both forms of a fused kernel module."""
-    text = translate(kernel)
-    return Entry(text, compile_ltoir(text, arch))
+def compile_entry(kernel: ir.Operation, arch: str, lines: Location | None = None) -> Entry:
+    """Both forms of a fused kernel module; ``lines`` as for :func:`translate`."""
+    text = translate(kernel, lines)
+    return Entry(text, compile_ltoir(text, arch, lineinfo=lines is not None))

@@ -143,6 +143,7 @@ CATALOG: dict[str, str] = {
     "cluster-too-large": "a cluster has more CTAs than the hardware allows",
     "declaration-mismatch": "a component declared in IR is not what its object says",
     # linking
+    "already-fused": "a kernel is code already, and no longer says which components it is made of",
     "no-kernel": "the input holds no kernel, or several and none is chosen",
     "no-object": "a component of the kernel is declared, but no object given to the link defines it",
     "source-not-found": "a monolith needs the source of a component, which is in none of the folders given",
