@@ -1,12 +1,13 @@
 """Writes the pages and tables that come from the code: ``python docs/generate.py`` (``--check`` only compares).
 
-``docs/diagnostics.md`` from the catalog, ``docs/passes.md`` from the pass table and the passes' docstrings, the
-vocabulary in ``docs/ir.md`` from the dialect's schema, and the tables of numbers between ``<!-- begin NAME -->`` and
-``<!-- end NAME -->`` from ``benchmarks/results``.
+``docs/diagnostics.md`` from the catalog, ``docs/tools.md`` from the commands' arguments, ``docs/passes.md`` from the
+pass table and the passes' docstrings, the vocabulary in ``docs/ir.md`` from the dialect's schema, and the tables of
+numbers between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` from ``benchmarks/results``.
 """
 
 import argparse
 import dataclasses
+import importlib
 import inspect
 import re
 import sys
@@ -19,6 +20,12 @@ from pipelink.support import catalog
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 NOTICE = "<!-- Written by docs/generate.py; change what it reads, then run `make docs`. -->\n\n"
+
+TOOLS = """Results go to files or stdout, messages to stderr. The exit status is 0, 1 after an error, 130 after an
+interrupt. After an error no file is half written; an object or source that was given is never overwritten. `-` is
+standard input or output. The work is done in a child process: a crash of a parser or a vendor library becomes a
+message, and the inputs are kept for a report.
+"""
 
 
 def diagnostics_page() -> str:
@@ -46,6 +53,29 @@ def diagnostics_page() -> str:
     close()
     assert seen == catalog.CATALOG.keys(), catalog.CATALOG.keys() - seen
     return "\n".join(lines).rstrip() + "\n"
+
+
+def tools_page() -> str:
+    """The commands with their options, and what is true of all."""
+    lines = [NOTICE + "# Tools\n", TOOLS]
+    for name in ("pl-cc", "pl-opt", "pl-link", "pl-objdump"):
+        parser = importlib.import_module(f"pipelink.tools.{name.replace('-', '_')}").parser()
+        lines += [f"## {name}\n", f"{parser.description}\n", "| argument | meaning |", "|---|---|"]
+        groups = {group.title: group for group in parser._action_groups}
+        own = [a for a in parser._actions if a not in groups["common"]._group_actions and a.dest != "help"]
+        lines += [*map(_argument, own), ""]
+    common = [action for action in groups["common"]._group_actions if action.dest != "version"]
+    lines += ["## All of them\n", "| argument | meaning |", "|---|---|", *map(_argument, common)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _argument(action: argparse.Action) -> str:
+    value = "|".join(map(str, action.choices)) if action.choices else action.metavar or ""
+    if action.nargs == 0 or not action.option_strings:
+        value = ""
+    names = [f"`{name}`" for name in action.option_strings] or [f"`{action.metavar}`"]
+    shown = f" `{value}`".replace("|", "\\|") if value else ""
+    return f"| {', '.join(names)}{shown} | {(action.help or '').replace('|', chr(92) + '|')} |"
 
 
 def _pass_section(info: PassInfo) -> list[str]:
@@ -145,7 +175,8 @@ def fill_markers(text: str, tables: dict[str, str]) -> str:
 
 def pages() -> dict[Path, str]:
     """Every generated file and its content."""
-    found = {ROOT / "docs" / "diagnostics.md": diagnostics_page(), ROOT / "docs" / "passes.md": passes_page()}
+    texts = {"diagnostics": diagnostics_page(), "passes": passes_page(), "tools": tools_page()}
+    found = {ROOT / "docs" / f"{name}.md": text for name, text in texts.items()}
     marked = [ROOT / "README.md", *(p for p in (ROOT / "docs").glob("*.md") if p not in found)]
     texts = {path: path.read_text() for path in marked}
     texts = {path: text for path, text in texts.items() if "<!-- begin " in text}

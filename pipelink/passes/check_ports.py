@@ -200,11 +200,17 @@ def _check_ends(edge: Edge, diagnostics: Diagnostics) -> bool:
 def _check_transfer(edge: Edge, target: Target, diagnostics: Diagnostics) -> None:
     source, sink, connect = edge.source, edge.target, edge.connect
     names, refused = legal(source.port, sink.port)
-    for name in list(names):
+    fitting = list(names)
+    for name in fitting:
         if not target.accepts(BY_NAME[name].min_arch):
             names.remove(name)
             refused[name] = f"it needs {BY_NAME[name].min_arch} or newer"
     where = connect.location
+    if fitting and not names:
+        needs = ", ".join(f"{name} needs {BY_NAME[name].min_arch} or newer" for name in fitting)
+        message = f"{target.name} has no transfer from {source} to {sink}: {needs}"
+        diagnostics.error("unsupported-by-target", message, where, notes=_declared(source.port, sink.port))
+        return
     if not names:
         id, message = difference(source.port, sink.port)
         notes = _declared(source.port, sink.port)

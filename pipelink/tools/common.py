@@ -59,7 +59,7 @@ class ToolParser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        common = self.add_argument_group("common")
+        common = self.add_argument_group("common", "@FILE anywhere stands for the arguments in FILE.")
         common.add_argument("--diagnostics", choices=("text", "json"), default="text", help="how errors are written")
         common.add_argument(
             "--time-limit", type=_seconds, default=DEFAULT_TIME_LIMIT, metavar="SECONDS", help="give up after this time"

@@ -29,30 +29,31 @@ class _PrintIncludeDir(argparse.Action):
         raise SystemExit(0)
 
 
-def _parser() -> ToolParser:
-    parser = ToolParser("pl-cc", "Compile a component into a linkable object, with NVRTC.")
-    parser.add_argument("source", metavar="SOURCE.cu", help="CUDA C++ with one or more PL_COMPONENTs")
-    parser.add_argument("-o", "--output", metavar="FILE", help="the object; SOURCE.o in the current folder if left out")
-    parser.add_argument(
+def parser() -> ToolParser:
+    """The command line."""
+    made = ToolParser("pl-cc", "Compile a component into a linkable object, with NVRTC.")
+    made.add_argument("source", metavar="SOURCE.cu", help="CUDA C++ with one or more PL_COMPONENTs")
+    made.add_argument("-o", "--output", metavar="FILE", help="the object; SOURCE.o in the current folder if left out")
+    made.add_argument(
         "--arch",
         "-arch",
         action="append",
         metavar="ARCH",
         help="architecture, such as sm_80 or sm_90a; may be repeated [sm_90a]",
     )
-    parser.add_argument("-I", action="append", default=[], dest="include", metavar="FOLDER", help="include folder")
-    parser.add_argument("-D", action="append", default=[], dest="define", metavar="NAME[=VALUE]", help="macro")
-    parser.add_argument("--std", "-std", default="c++17", choices=("c++17", "c++20"), help="language [c++17]")
-    parser.add_argument("--include-cutlass", action="store_true", help="CUTLASS's headers, of the wheel nvidia-cutlass")
-    parser.add_argument("--lineinfo", "-lineinfo", action="store_true", help="keep source lines for profilers")
-    parser.add_argument(
+    made.add_argument("-I", action="append", default=[], dest="include", metavar="FOLDER", help="include folder")
+    made.add_argument("-D", action="append", default=[], dest="define", metavar="NAME[=VALUE]", help="macro")
+    made.add_argument("--std", "-std", default="c++17", choices=("c++17", "c++20"), help="language [c++17]")
+    made.add_argument("--include-cutlass", action="store_true", help="CUTLASS's headers, of the wheel nvidia-cutlass")
+    made.add_argument("--lineinfo", "-lineinfo", action="store_true", help="keep source lines for profilers")
+    made.add_argument(
         "-X", action="append", default=[], dest="options", metavar="OPTION", help="for NVRTC, as in -X=-G"
     )
-    parser.add_argument("-MD", action="store_true", help="write a dependency file")
-    parser.add_argument("-MF", metavar="FILE", help="the dependency file [the object's name with .d]")
-    parser.add_argument("--print-include-dir", action=_PrintIncludeDir, nargs=0, help="print where the headers are")
-    parser.add_argument("-v", "--verbose", action="store_true", help="print what is done and how long it takes")
-    return parser
+    made.add_argument("-MD", action="store_true", help="write a dependency file")
+    made.add_argument("-MF", metavar="FILE", help="the dependency file [the object's name with .d]")
+    made.add_argument("--print-include-dir", action=_PrintIncludeDir, nargs=0, help="print where the headers are")
+    made.add_argument("-v", "--verbose", action="store_true", help="print what is done and how long it takes")
+    return made
 
 
 def _read(path: str) -> str:
@@ -137,7 +138,7 @@ def _inputs(arguments: argparse.Namespace) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command; returns its exit status."""
-    return run_tool(_parser(), _body, _inputs, argv)
+    return run_tool(parser(), _body, _inputs, argv)
 
 
 if __name__ == "__main__":

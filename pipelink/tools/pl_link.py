@@ -40,26 +40,28 @@ _OBJECTS = (".o", ".a")
 _SLOW = 3.0  # seconds of silence before progress is shown, and between two lines of it
 
 
-def _parser() -> ToolParser:
-    parser = ToolParser(
+def parser() -> ToolParser:
+    """The command line."""
+    made = ToolParser(
         "pl-link",
         "Link a kernel: its IR and the component objects that it names become one .plk file.",
-        epilog="@FILE among the arguments stands for the arguments in FILE.",
     )
-    parser.add_argument("inputs", nargs="+", metavar="INPUT", help="the kernel's IR (- is stdin), objects and archives")
-    parser.add_argument("-o", "--output", metavar="FILE", help="the .plk; with --emit stdout if left out")
-    parser.add_argument(
+    made.add_argument("inputs", nargs="+", metavar="INPUT", help="the kernel's IR (- is stdin), objects and archives")
+    made.add_argument("-o", "--output", metavar="FILE", help="the .plk; with --emit stdout if left out")
+    made.add_argument(
         "--target", action="append", default=[], metavar="ARCH", help="such as sm_90a; repeatable [the kernel's own]"
     )
-    parser.add_argument("--kernel", metavar="NAME", help="which of several kernels in the IR")
-    parser.add_argument("--emit", choices=_EMIT, help="print this instead of writing a .plk")
-    parser.add_argument("--passes", default="", metavar="PIPELINE", help="[check,place,fuse]")
-    parser.add_argument("--lineinfo", action="store_true", help="profilers show the components' source lines")
-    parser.add_argument("--source", action="append", default=[], metavar="FOLDER", help="components' .cu, for monolith")
-    parser.add_argument(
+    made.add_argument("--kernel", metavar="NAME", help="which of several kernels in the IR")
+    made.add_argument("--emit", choices=_EMIT, help="print this instead of writing a .plk")
+    made.add_argument("--passes", default="", metavar="PIPELINE", help="[check,place,fuse]")
+    made.add_argument(
+        "--lineinfo", action="store_true", help="profilers show source lines, of components compiled with it too"
+    )
+    made.add_argument("--source", action="append", default=[], metavar="FOLDER", help="components' .cu, for monolith")
+    made.add_argument(
         "--option", "-X", action="append", default=[], metavar="OPTION", help="for nvJitLink, as in -X=-ftz=true"
     )
-    parser.add_argument(
+    made.add_argument(
         "--map",
         nargs="?",
         const="-",
@@ -67,12 +69,12 @@ def _parser() -> ToolParser:
         metavar="FILE",
         help="draw the placement into a .svg or .txt file; printed as text if no file is named",
     )
-    parser.add_argument("--save-temps", metavar="FOLDER", help="keep every intermediate result")
-    parser.add_argument("--reproduce", metavar="FILE.tar", help="pack the inputs and the command line, then link")
-    parser.add_argument("--no-cache", action="store_true", help="link anew, and keep nothing")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no audit table")
-    parser.add_argument("-v", "--verbose", action="store_true", help="times of every pass and vendor call")
-    return parser
+    made.add_argument("--save-temps", metavar="FOLDER", help="keep every intermediate result")
+    made.add_argument("--reproduce", metavar="FILE.tar", help="pack the inputs and the command line, then link")
+    made.add_argument("--no-cache", action="store_true", help="link anew, and keep nothing")
+    made.add_argument("-q", "--quiet", action="store_true", help="no audit table")
+    made.add_argument("-v", "--verbose", action="store_true", help="times of every pass and vendor call")
+    return made
 
 
 def _map_file(text: str) -> str:
@@ -304,7 +306,7 @@ def _reproduce(arguments: argparse.Namespace, console: Console, request: Request
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command; returns its exit status."""
-    return run_tool(_parser(), _body, _inputs, argv)
+    return run_tool(parser(), _body, _inputs, argv)
 
 
 if __name__ == "__main__":

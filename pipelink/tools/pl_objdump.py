@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from pipelink.objects import Image, Object
 
 
-def _parser() -> ToolParser:
-    parser = ToolParser("pl-objdump", "Show the contracts and code of component objects and archives.")
-    parser.add_argument("inputs", nargs="+", metavar="OBJECT", help="objects or archives; - is stdin")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of IR")
-    parser.add_argument("--images", action="store_true", help="print the code images only")
-    parser.add_argument("--verify", action="store_true", help="compare contracts with the device code")
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where it is printed; stdout if left out")
-    return parser
+def parser() -> ToolParser:
+    """The command line."""
+    made = ToolParser("pl-objdump", "Show the contracts and code of component objects and archives.")
+    made.add_argument("inputs", nargs="+", metavar="OBJECT", help="objects or archives; - is stdin")
+    made.add_argument("--json", action="store_true", help="print JSON instead of IR")
+    made.add_argument("--images", action="store_true", help="print the code images only")
+    made.add_argument("--verify", action="store_true", help="compare contracts with the device code")
+    made.add_argument("-o", "--output", default="-", metavar="FILE", help="where it is printed; stdout if left out")
+    return made
 
 
 def _body(arguments: argparse.Namespace, console: Console) -> None:
@@ -117,7 +118,7 @@ def _inputs(arguments: argparse.Namespace) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command; returns its exit status."""
-    return run_tool(_parser(), _body, _inputs, argv)
+    return run_tool(parser(), _body, _inputs, argv)
 
 
 if __name__ == "__main__":

@@ -49,30 +49,31 @@ def list_passes() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _parser() -> _Parser:
-    parser = _Parser("pl-opt", "Run PipeLink's passes over IR and print the result.")
-    parser.add_argument("inputs", nargs="*", metavar="INPUT", help="IR, component objects or archives; - is stdin")
-    parser.add_argument("--pipeline", default="", metavar="PASSES", help="such as check,place{objective=min-smem},fuse")
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where the IR goes; stdout if left out")
-    parser.add_argument(
+def parser() -> _Parser:
+    """The command line."""
+    made = _Parser("pl-opt", "Run PipeLink's passes over IR and print the result.")
+    made.add_argument("inputs", nargs="*", metavar="INPUT", help="IR, component objects or archives; - is stdin")
+    made.add_argument("--pipeline", default="", metavar="PASSES", help="such as check,place{objective=min-smem},fuse")
+    made.add_argument("-o", "--output", default="-", metavar="FILE", help="where the IR goes; stdout if left out")
+    made.add_argument(
         "-split-input-file",
         "--split-input-file",
         action="store_true",
         help="work on each part between '// -----' lines",
     )
-    parser.add_argument(
+    made.add_argument(
         "-verify-diagnostics",
         "--verify-diagnostics",
         action="store_true",
         help="compare the diagnostics with the input's expected-error comments",
     )
-    parser.add_argument("--print-after", default="", metavar="NAMES", help="print the IR to stderr after these passes")
-    parser.add_argument("--print-after-all", action="store_true", help="print the IR to stderr after each pass")
-    parser.add_argument("--timing", action="store_true", help="print the time of each pass to stderr")
-    parser.add_argument("--no-verify", action="store_true", help="leave out the verifiers between passes")
-    parser.add_argument("--locations", action="store_true", help="print locations with the IR")
-    parser.add_argument("--list-passes", action="store_true", help="list passes and their options")
-    return parser
+    made.add_argument("--print-after", default="", metavar="NAMES", help="print the IR to stderr after these passes")
+    made.add_argument("--print-after-all", action="store_true", help="print the IR to stderr after each pass")
+    made.add_argument("--timing", action="store_true", help="print the time of each pass to stderr")
+    made.add_argument("--no-verify", action="store_true", help="leave out the verifiers between passes")
+    made.add_argument("--locations", action="store_true", help="print locations with the IR")
+    made.add_argument("--list-passes", action="store_true", help="list passes and their options")
+    return made
 
 
 def _inputs(arguments: argparse.Namespace) -> list[str]:
@@ -218,7 +219,7 @@ def _text(module: ir.Module, arguments: argparse.Namespace) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command; returns its exit status."""
-    return run_tool(_parser(), _body, _inputs, argv)
+    return run_tool(parser(), _body, _inputs, argv)
 
 
 if __name__ == "__main__":

@@ -548,3 +548,23 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
   "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
 }
+
+// -----
+
+// A transfer that the target is too old for
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  // expected-note @below {{port 'o' is declared here}}
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "f32", shape = [32, 32], layout = "row_major", align = 128}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  // expected-note @below {{port 'i' is declared here}}
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "f32", shape = [32, 32], layout = "row_major", align = 128}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_80"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  // expected-error @below {{sm_80 has no transfer from '@a::@o' to '@b::@i': ring.threads needs sm_90 or newer [unsupported-by-target]}}
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
