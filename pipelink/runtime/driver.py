@@ -18,6 +18,7 @@ from pipelink.runtime.tensor_map import Descriptor
 from pipelink.support.diagnostics import error
 
 PORTABLE_CLUSTER = 8  # CTAs; more needs the non-portable attribute
+SMEM_BASE = 1024  # first byte of dynamic shared memory: what the driver reserves, on every architecture from sm_80
 
 
 @lru_cache(maxsize=1)
@@ -107,6 +108,18 @@ def encode(descriptor: Descriptor) -> bytes:
     return ctypes.string_at(words.getPtr(), 128)
 
 
+def check_base(kernel: str, ordinal: int, reserved: int, static: int) -> None:
+    """Placed addresses are absolute: dynamic shared memory must begin right behind 1,024 bytes that the driver
+    reserves, with no static shared memory in front.  Raises LinkError ``smem-base``."""
+    if reserved + static != SMEM_BASE:
+        raise error(
+            "smem-base",
+            f"kernel '{kernel}' is placed from shared-memory address {SMEM_BASE}, but device {ordinal} reserves "
+            f"{reserved} B and the code has {static} B of static shared memory",
+            hint="link it again with a PipeLink made for this driver",
+        )
+
+
 class LoadedKernel:
     """A kernel's function in one device's primary context."""
 
@@ -129,6 +142,11 @@ class LoadedKernel:
             self._module = call("cuModuleLoadData", cubin)
             self.function = call("cuModuleGetFunction", self._module, contract.kernel.encode())
             function_attribute = driver.CUfunction_attribute
+            reserved = call(
+                "cuDeviceGetAttribute", attribute.CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, device
+            )
+            static = call("cuFuncGetAttribute", function_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, self.function)
+            check_base(contract.kernel, ordinal, int(reserved), int(static))
             call(
                 "cuFuncSetAttribute",
                 self.function,

@@ -86,6 +86,7 @@ CATALOG: dict[str, str] = {
     "bad-package": "a .plk file is damaged, malformed or of another version",
     "no-driver": "the CUDA driver is missing or does not start",
     "driver-error": "a CUDA driver call failed",
+    "smem-base": "the device's dynamic shared memory does not begin where the kernel was placed",
     "no-image": "a package has no code for the device, or the device is too small for it",
     "missing-argument": "a launch lacks an argument or a dimension",
     "unknown-argument": "a launch was given an argument that the kernel does not take",

@@ -48,3 +48,10 @@ def test_a_device_without_an_image(monkeypatch: pytest.MonkeyPatch) -> None:
     message = r"no code for device 0, which is sm_80: the package holds sm_90a \[no-image\]"
     with pytest.raises(LinkError, match=message):
         kernel(out=tensor)
+
+
+def test_shared_memory_must_begin_where_it_was_placed() -> None:
+    driver.check_base("fill", 0, 1024, 0)
+    for reserved, static in ((0, 0), (2048, 0), (1024, 16)):
+        with pytest.raises(LinkError, match=rf"reserves {reserved} B and the code has {static} B.*\[smem-base\]"):
+            driver.check_base("fill", 0, reserved, static)
