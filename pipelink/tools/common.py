@@ -41,6 +41,7 @@ from pipelink.support.diagnostics import (
 _HANDLED = 77  # the child's exit status after it has reported errors; any other but 0 is a crash
 _INTERRUPTED = 130  # what shells report after Ctrl-C
 _TERMINATED = 143  # and after SIGTERM
+_STOPS = frozenset({signal.SIGINT, signal.SIGTERM})
 _STARTED_OUTPUT_LINES = 40  # of a crashed child's stderr, kept as notes
 _LEAST_MEMORY = 8 << 30  # bytes of address space that a child may have on any machine
 _RESPONSE_DEPTH = 8  # of @files that name @files
@@ -322,6 +323,8 @@ class _Child:
         sys.stdout.flush()
         sys.stderr.flush()
         with tempfile.TemporaryFile() as captured:
+            # Held back until both sides are ready: else the parent could go and leave the child behind.
+            signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
             pid = os.fork()
             if pid == 0:
                 self._be_child(captured.fileno())
@@ -340,6 +343,7 @@ class _Child:
         """The child: its stderr (assertions, stack dumps) is captured, our own messages go to the real one."""
         status = 134
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             _limit_memory()
             self.console.error_fd = os.dup(2)
@@ -362,6 +366,7 @@ class _Child:
         previous = signal.signal(signal.SIGTERM, forward)
         deadline = time.monotonic() + self.arguments.time_limit
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
             pause = 0.0005
             while True:
                 done, status = os.waitpid(pid, os.WNOHANG)
