@@ -1,76 +1,44 @@
 """The compositions that tests link: every GEMM of the component library, and small kernels for everything else.
 
 ``COMPOSITIONS`` is the table; :func:`compose` builds one as a :class:`pipelink.Kernel` from objects that
-:class:`Objects` compiles with ``pl-cc`` when they are first asked for.  The tests compare each one's machine code with
-its monolith's; ``test/gpu/prepare.py`` links them for the tests that run on a device.
+:class:`Objects` compiles with ``pl-cc`` when they are first asked for.  What a GEMM consists of stands in
+:mod:`pipelink.components.gemm`, which the benchmarks and ``pipelink.torch`` compose from as well.  The tests compare
+each one's machine code with its monolith's; ``test/gpu/prepare.py`` links them for the tests that run on a device.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pipelink
 from pipelink import components
-from pipelink.api import Instance, Kernel
-from pipelink.tools import pl_cc
+from pipelink.api import Kernel
+from pipelink.components import gemm
+from pipelink.components.gemm import Composer
 
 TEST_COMPONENTS = Path(__file__).resolve().parent / "components"
 FOLDERS = (components.FOLDER, TEST_COMPONENTS)
 
+# All of these with one another; benchmarks/configurations.py holds the others.
 EPILOGUES = ("store", "bias_relu", "gelu", "residual_add")
 SCHEDULERS = ("static_tiles", "grouped_tiles")
 MAINLOOPS = ("wgmma_128x256x64", "wgmma_128x128x64", "cp_async")
 
 
 @dataclass
-class Objects:
-    """Objects of component sources, by the source's name; each is compiled once into ``folder``."""
+class Objects(gemm.Objects):
+    """Objects of the library's and the tests' components."""
 
-    folder: Path
-    made: dict[str, Path] = field(default_factory=dict[str, Path])
-
-    def __getitem__(self, name: str) -> Path:
-        if name not in self.made:
-            source = next(folder / f"{name}.cu" for folder in FOLDERS if (folder / f"{name}.cu").is_file())
-            output = self.folder / f"{name}.o"
-            arch = components.SOURCES.get(name, "sm_90a")
-            if not output.exists() and pl_cc.main([str(source), "-o", str(output), "--arch", arch]):
-                raise RuntimeError(f"pl-cc failed on {source}")
-            self.made[name] = output
-        return self.made[name]
-
-
-@dataclass
-class Composer:
-    """A kernel under composition, and where its objects come from."""
-
-    kernel: Kernel
-    objects: Objects
-
-    def add(self, source: str, component: str | None = None, name: str | None = None, **renames: str) -> Instance:
-        return self.kernel.add(self.objects[source], component, name, **renames)
+    sources: Sequence[Path] = FOLDERS
 
 
 Build = Callable[[Composer], None]
 
 
 def _gemm(mainloop: str, epilogue: str, scheduler: str) -> Build:
-    def build(c: Composer) -> None:
-        finish, tiles = c.add(epilogue), c.add(scheduler)
-        if mainloop == "cp_async":
-            mma = c.add("cp_async_mainloop")
-        else:
-            shape = mainloop.removeprefix("wgmma_")
-            load = c.add("tma_loader", f"tma_loader_{shape}")
-            mma = c.add("wgmma_mainloop", f"wgmma_mainloop_{shape}")
-            c.kernel.connect(load.ab, mma.ab)
-            c.kernel.connect(load.work, tiles.next)
-        c.kernel.connect(mma.work, tiles.next)
-        c.kernel.connect(mma.store, finish.store)
-
-    return build
+    return lambda c: gemm.add_gemm(c, gemm.MAINLOOPS[mainloop], epilogue, scheduler)
 
 
 def _alone(component: str) -> Build:

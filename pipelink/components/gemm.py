@@ -1,0 +1,123 @@
+"""The GEMMs that the component library makes: a mainloop, an epilogue and a scheduler become a composed kernel.
+
+``MAINLOOPS`` and ``EPILOGUES`` are the tables; a mainloop is one entry, whatever it consists of.  Tests, benchmarks and
+``pipelink.torch`` compose from here, so that each means the same kernel by the same name.  :class:`Objects` compiles
+sources with ``pl-cc`` when they are first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelink.components import FOLDER, SOURCES
+
+if TYPE_CHECKING:
+    from pipelink.api import Instance, Kernel, Reference
+
+
+@dataclass
+class Objects:
+    """Objects of component sources, by the source's name; each is compiled once into ``folder``.  ``sources`` are the
+    folders that are searched, ``arch`` the architecture of what is not of this library."""
+
+    folder: Path
+    sources: Sequence[Path] = (FOLDER,)
+    arch: str = "sm_90a"
+    made: dict[str, Path] = field(default_factory=dict[str, Path])
+
+    def __getitem__(self, name: str) -> Path:
+        if name not in self.made:
+            from pipelink.tools import pl_cc
+
+            source = next(folder / f"{name}.cu" for folder in self.sources if (folder / f"{name}.cu").is_file())
+            output = self.folder / f"{name}.o"
+            arch = SOURCES.get(name, self.arch)
+            options = ["--include-cutlass"] if "<cute/" in source.read_text() else []
+            if not output.exists() and pl_cc.main([str(source), "-o", str(output), "--arch", arch, *options]):
+                raise RuntimeError(f"pl-cc failed on {source}")
+            self.made[name] = output
+        return self.made[name]
+
+
+@dataclass
+class Composer:
+    """A kernel under composition, and where its objects come from."""
+
+    kernel: Kernel
+    objects: Objects
+
+    def add(self, source: str, component: str | None = None, name: str | None = None, **renames: str) -> Instance:
+        return self.kernel.add(self.objects[source], component, name, **renames)
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What a mainloop leaves to connect: each of ``work`` to the scheduler, ``store`` to the epilogue."""
+
+    work: tuple[Reference, ...]
+    store: Reference
+
+
+@dataclass(frozen=True)
+class Mainloop:
+    """A mainloop with the loader that it needs.
+
+    ``build`` adds both to the kernel; its second argument says whether B's columns come gated.  ``tile`` is rows,
+    accumulator columns and the K of one stage; ``element`` is that of A and B.  ``target`` is the architecture that the
+    composition is linked for unless another is asked for."""
+
+    build: Callable[[Composer, bool], Ports]
+    tile: tuple[int, int, int]
+    element: str = "bf16"
+    target: str = "sm_90a"
+
+
+@dataclass(frozen=True)
+class Epilogue:
+    """``gated`` epilogues take the columns of a gate and of what it gates side by side, and write half of them."""
+
+    gated: bool = False
+
+
+def _wgmma(shape: str, source: str = "wgmma_mainloop", component: str | None = None) -> Mainloop:
+    """TMA loader and wgmma mainloop of one tile shape; ``source`` and ``component`` name another mainloop."""
+
+    def build(c: Composer, gated: bool) -> Ports:
+        load = c.add("tma_loader", f"tma_loader_{'gated_' if gated else ''}{shape}")
+        mma = c.add(source, component or f"{source}_{shape}")
+        c.kernel.connect(load.ab, mma.ab)
+        return Ports((load.work, mma.work), mma.store)
+
+    m, n, k = map(int, shape.split("x"))
+    return Mainloop(build, (m, n, k))
+
+
+def _cp_async(c: Composer, gated: bool) -> Ports:
+    mma = c.add("cp_async_mainloop", "cp_async_mainloop_gated" if gated else "cp_async_mainloop")
+    return Ports((mma.work,), mma.store)
+
+
+MAINLOOPS: dict[str, Mainloop] = {
+    "wgmma_128x256x64": _wgmma("128x256x64"),
+    "wgmma_128x128x64": _wgmma("128x128x64"),
+    "cp_async": Mainloop(_cp_async, (128, 128, 32), target="sm_80"),
+}
+EPILOGUES: dict[str, Epilogue] = {
+    "store": Epilogue(),
+    "bias_relu": Epilogue(),
+    "gelu": Epilogue(),
+    "residual_add": Epilogue(),
+}
+SCHEDULERS = ("static_tiles", "grouped_tiles")
+
+
+def add_gemm(c: Composer, mainloop: Mainloop, epilogue: str, scheduler: str) -> None:
+    """Add one GEMM to a kernel and connect it."""
+    finish, tiles = c.add(epilogue), c.add(scheduler)
+    ports = mainloop.build(c, EPILOGUES[epilogue].gated)
+    for work in ports.work:
+        c.kernel.connect(work, tiles.next)
+    c.kernel.connect(ports.store, finish.store)
