@@ -149,8 +149,9 @@ def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
 def test_an_interrupt_is_no_traceback(number: signal.Signals, status: int) -> None:
     import subprocess
 
-    code = (
-        "import sys, time; from pipelink.tools.common import *\n"
+    code = (  # a shell's background job ignores SIGINT and hands that on to what it starts
+        "import signal, sys, time; from pipelink.tools.common import *\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def body(a, c):\n    c.say('started'); time.sleep(60)\n"
         "sys.exit(run_tool(ToolParser('pl-test', ''), body, lambda a: [], []))"
     )
