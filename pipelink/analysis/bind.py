@@ -224,7 +224,12 @@ class _Builder:
     def tma_copies(self, path: str, instance: Instance, slots: list[Value], full: int) -> None:
         for rank in range(1, 6):
             coordinates = tuple(f"c{axis}" for axis in range(rank))
-            arguments: list[tuple[str, Type]] = [("stage", "unsigned"), ("part", "int"), ("map", "map")]
+            arguments: list[tuple[str, Type]] = [
+                ("stage", "unsigned"),
+                ("part", "int"),
+                ("offset", "unsigned"),
+                ("map", "map"),
+            ]
             arguments.extend((name, "int") for name in coordinates)
             address = mangle(path, "pl_address", "iPvji")
             self.define(
@@ -242,7 +247,8 @@ class _Builder:
                     (path, "pl_address", "iPvji"),
                 ),
                 Invoke(
-                    f"pl_ring_tma{rank}", (Result("to"), Arg("map"), Const(full), Arg("stage"), *map(Arg, coordinates))
+                    f"pl_ring_tma{rank}",
+                    (Result("to"), Arg("offset"), Arg("map"), Const(full), Arg("stage"), *map(Arg, coordinates)),
                 ),
                 Return(),
             )

@@ -372,16 +372,17 @@ class _Resolver:
         tile = port.tiles[param.part]
         tensor = tensors[bound.to]
         rank = len(tensor.data["shape"])
-        if tile.element != tensor.data["element"] or len(tile.shape) > rank:
+        extents = param.box or tile.shape
+        if tile.element != tensor.data["element"] or len(extents) > rank:
             self.diagnostics.error(
                 "launch-conflict",
-                f"{what} copies tiles of {tile.element}{list(tile.shape)}, "
+                f"{what} copies tiles of {tile.element}{list(extents)}, "
                 f"but tensor '{bound.to}' is {_show(tensor.data)}",
                 param.location,
                 notes=[Note("the tensor is declared here", tensor.location)],
             )
             return None
-        box = [1] * (rank - len(tile.shape)) + list(tile.shape)
+        box = [1] * (rank - len(extents)) + list(extents)
         swizzle = tile.layout if tile.layout.startswith("swizzle") else "none"
         data = {
             "name": param.name,

@@ -145,9 +145,10 @@ class ComponentBuilder(ModuleBuilder):
         *,
         port: str | None = None,
         part: int | None = None,
+        box: Sequence[int] | None = None,
         location: Location = UNKNOWN,
     ) -> None:
-        self.add("param", location, sym_name=name, type=type, bytes=bytes, align=align, port=port, part=part)
+        self.add("param", location, sym_name=name, type=type, bytes=bytes, align=align, port=port, part=part, box=box)
 
 
 class KernelBuilder(ModuleBuilder):

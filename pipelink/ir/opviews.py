@@ -292,6 +292,12 @@ class Param(View):
     def part(self) -> int:
         return self.data.get("part", 0)
 
+    @property
+    def box(self) -> tuple[int, ...] | None:
+        """Extents of a tensor map's box; None: the tile of the port."""
+        box = self.data.get("box")
+        return None if box is None else tuple(box)
+
 
 class Tensor(View):
     @property

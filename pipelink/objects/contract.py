@@ -29,7 +29,7 @@ _SUFFIXES: Final = {
     "pl_enter": "iPv", "pl_first_thread": "iPv", "pl_acquire": "iPv", "pl_commit": "iPvj", "pl_wait": "iPv",
     "pl_release": "iPvj", "pl_end": "iPv", "pl_ended": "iPvj", "pl_pass": "iPv", "pl_take": "iPv",
     "pl_call": "iPvPc", "pl_answer": "iPvPc", "pl_id": "iPv", "pl_threads": "iPv",
-    **{f"pl_tma{n}": "iPvjiPKv" + "i" * n for n in range(1, 6)},
+    **{f"pl_tma{n}": "iPvjijPKv" + "i" * n for n in range(1, 6)},
 }  # fmt: skip
 _PARTS: Final = {"calls": "_port", "answers": "_port", "smem": "_smem", "state": "_state", "param": "_param"}
 

@@ -145,7 +145,9 @@ _OPS: Final[dict[str, _Keys]] = {
     "smem": _keys(_MEMORY, live=_is_range(0, open=True), role=_is_name),
     "state": _keys(_MEMORY),
     "barrier": _keys({"threads": _is_int(32, 1024)}, role=_is_name),
-    "param": _keys({"type": _is_text, **_MEMORY}, port=_is_name, part=_is_int(0, 63)),
+    "param": _keys(
+        {"type": _is_text, **_MEMORY}, port=_is_name, part=_is_int(0, 63), box=_is_list(_is_int(1, 256), 1, 5)
+    ),
     "tensor": _keys(
         {
             "element": _is_text,

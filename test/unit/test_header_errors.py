@@ -112,6 +112,7 @@ CASES = {
         4,
         "this tensor map is for another tile of the slot",
     ),
+    "box-too-large": (OUT + "PL_PARAM(map, pl::tensor_map<a, 0, pl::box<512, 64>>);", 2, "extents are 1 to 256"),
     "map-of-no-tile": (OUT + "PL_PARAM(map, pl::tensor_map<a, 1>);", 2, "the port's slot has fewer tiles"),
     "wait-on-out": (
         OUT + "PL_ROLE(r, pl::warps<1>);\nPL_ENTRY(r) { a::wait(self); }",

@@ -44,6 +44,14 @@ def test_gemm_resolves_from_tensors_alone() -> None:
     assert found.params["tiles"]["group"] == {"value": 8}
 
 
+def test_a_tensor_map_with_a_box_of_its_own() -> None:
+    port = 'sym_name = "map_a", type = "tensor_map", bytes = 128 : i64, align = 128 : i64, port = "ab", part = 0 : i64'
+    assert port in GEMM
+    found, diagnostics = launch(GEMM.replace(port, port + ", box = [32, 64]"))
+    assert not diagnostics.items
+    assert found.contract["parameters"]["fields"][0]["box"] == [32, 64]
+
+
 def test_equal_parameters_share_a_field() -> None:
     found, _ = launch(GEMM)
     assert found.params["load"]["k_tiles"] == found.params["mma"]["k_tiles"]

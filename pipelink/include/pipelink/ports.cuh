@@ -64,22 +64,28 @@ struct out_port : detail::ring_port<Port, Stream, A...> {
     Port::pl_commit(s.id, s.frame, at.stage);
   }
   // TMA of one box into tile Part of the slot; coordinates innermost first, as the tensor-copy instruction takes them.
-  template <int Part = 0, class Map, int Box, class... X>
-  static __device__ __forceinline__ void copy(self s, slot at, const tensor_map<Map, Box>& map, X... x) {
+  template <int Part = 0, class Map, int MapPart, class Box, class... X>
+  static __device__ __forceinline__ void copy(self s, slot at, const tensor_map<Map, MapPart, Box>& map, X... x) {
+    copy_at<Part>(s, at, 0, map, x...);
+  }
+  // The same, `offset` bytes into the tile: a box smaller than the tile.  The boxes of a slot have to fill it.
+  template <int Part = 0, class Map, int MapPart, class Box, class... X>
+  static __device__ __forceinline__ void copy_at(self s, slot at, unsigned offset,
+                                                 const tensor_map<Map, MapPart, Box>& map, X... x) {
     static_assert(detail::same<Map, Port>::value, "this tensor map belongs to another port");
     static_assert(tma, "only a pl::by_tma port can be filled by TMA");
     static_assert(0 <= Part && Part < Stream::parts, "the slot has fewer tiles");
-    static_assert(Box == Part, "this tensor map is for another tile of the slot: pl::tensor_map<port, part>");
+    static_assert(MapPart == Part, "this tensor map is for another tile of the slot: pl::tensor_map<port, part>");
     static_assert(sizeof...(X) >= 1 && sizeof...(X) <= 5, "a tensor copy takes 1 to 5 coordinates");
-    if constexpr (sizeof...(X) == 1) Port::pl_tma1(s.id, s.frame, at.stage, Part, &map, x...);
-    if constexpr (sizeof...(X) == 2) Port::pl_tma2(s.id, s.frame, at.stage, Part, &map, x...);
-    if constexpr (sizeof...(X) == 3) Port::pl_tma3(s.id, s.frame, at.stage, Part, &map, x...);
-    if constexpr (sizeof...(X) == 4) Port::pl_tma4(s.id, s.frame, at.stage, Part, &map, x...);
-    if constexpr (sizeof...(X) == 5) Port::pl_tma5(s.id, s.frame, at.stage, Part, &map, x...);
+    if constexpr (sizeof...(X) == 1) Port::pl_tma1(s.id, s.frame, at.stage, Part, offset, &map, x...);
+    if constexpr (sizeof...(X) == 2) Port::pl_tma2(s.id, s.frame, at.stage, Part, offset, &map, x...);
+    if constexpr (sizeof...(X) == 3) Port::pl_tma3(s.id, s.frame, at.stage, Part, offset, &map, x...);
+    if constexpr (sizeof...(X) == 4) Port::pl_tma4(s.id, s.frame, at.stage, Part, offset, &map, x...);
+    if constexpr (sizeof...(X) == 5) Port::pl_tma5(s.id, s.frame, at.stage, Part, offset, &map, x...);
   }
   // acquire() and copy<0>() of a slot with one tile.
-  template <class Map, int Box, class... X>
-  static __device__ __forceinline__ void tma_load(self s, const tensor_map<Map, Box>& map, X... x) {
+  template <class Map, int MapPart, class Box, class... X>
+  static __device__ __forceinline__ void tma_load(self s, const tensor_map<Map, MapPart, Box>& map, X... x) {
     static_assert(Stream::parts == 1, "tma_load fills a slot of one tile; use acquire() and copy<part>()");
     slot at = acquire(s);
     copy<0>(s, at, map, x...);
@@ -265,11 +271,11 @@ struct call<R(A...)> {
     static __device__ void pl_release(int, void*, unsigned);                                               \
     static __device__ unsigned pl_address(int, void*, unsigned, int);                                      \
     static __device__ unsigned pl_stages(int, void*);                                                      \
-    static __device__ void pl_tma1(int, void*, unsigned, int, const void*, int);                           \
-    static __device__ void pl_tma2(int, void*, unsigned, int, const void*, int, int);                      \
-    static __device__ void pl_tma3(int, void*, unsigned, int, const void*, int, int, int);                 \
-    static __device__ void pl_tma4(int, void*, unsigned, int, const void*, int, int, int, int);            \
-    static __device__ void pl_tma5(int, void*, unsigned, int, const void*, int, int, int, int, int);       \
+    static __device__ void pl_tma1(int, void*, unsigned, int, unsigned, const void*, int);                 \
+    static __device__ void pl_tma2(int, void*, unsigned, int, unsigned, const void*, int, int);            \
+    static __device__ void pl_tma3(int, void*, unsigned, int, unsigned, const void*, int, int, int);       \
+    static __device__ void pl_tma4(int, void*, unsigned, int, unsigned, const void*, int, int, int, int);  \
+    static __device__ void pl_tma5(int, void*, unsigned, int, unsigned, const void*, int, int, int, int, int); \
     static __device__ void pl_end(int, void*);                                                             \
     static __device__ unsigned pl_ended(int, void*, unsigned);                                                 \
   };                                                                                                       \

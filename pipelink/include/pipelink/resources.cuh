@@ -16,8 +16,12 @@ struct self {
   void* frame;
 };
 
-template <class Port, int Part = 0>
-struct alignas(64) tensor_map {  // a CUtensorMap whose box is tile Part of Port
+// Extents of a tensor map's box, in the tensor's order: pl::box<rows, columns>.
+template <int... Extent>
+struct box {};
+// A CUtensorMap for tile Part of Port, whose box is that tile or Box.
+template <class Port, int Part = 0, class Box = void>
+struct alignas(64) tensor_map {
   unsigned char opaque[128];
 };
 
@@ -104,13 +108,31 @@ struct parameter {
     w.field("align", static_cast<long long>(alignof(T)));
   }
 };
-template <class Port, int Part>
-struct parameter<tensor_map<Port, Part>> {
+template <class Box>
+struct map_box;
+template <>
+struct map_box<void> {
+  PL_STATIC_FN_ void write(writer&) {}
+};
+template <int... Extent>
+struct map_box<box<Extent...>> {
+  static_assert(sizeof...(Extent) >= 1 && sizeof...(Extent) <= 5, "pl::box<extents...>: 1 to 5 dimensions");
+  static_assert((true && ... && (0 < Extent && Extent <= 256)), "pl::box<extents...>: extents are 1 to 256");
+  PL_STATIC_FN_ void write(writer& w) {
+    w.key("box");
+    w.open('[');
+    (w.item(Extent), ...);
+    w.close(']');
+  }
+};
+template <class Port, int Part, class Box>
+struct parameter<tensor_map<Port, Part, Box>> {
   static_assert(0 <= Part && Part < Port::tiles::parts, "pl::tensor_map<port, part>: the port's slot has fewer tiles");
   PL_STATIC_FN_ void write(writer& w) {
     w.field("type", "tensor_map");
     w.field("port", Port::name());
     w.field("part", Part);
+    map_box<Box>::write(w);
     w.field("bytes", 128);
     w.field("align", 64);
   }

@@ -18,11 +18,13 @@ PL_SMEM(scratch, float[128], pl::align<1024>, pl::live<0, 2>, pl::in_role<run>);
 PL_STATE(rows, work_item);
 PL_BARRIER(met, pl::threads<256>, pl::in_role<run>);
 PL_PARAM(map, pl::tensor_map<ab, 1>);
+PL_PARAM(half, pl::tensor_map<ab, 0, pl::box<64, 64>>);
 PL_PARAM(out, __nv_bfloat16*);
 PL_PARAM(k_tiles, int);
 PL_PARAM(first, work_item);
 PL_TENSOR(a, pl::bf16, " M , 64", pl::readwrite);
 PL_BIND(map, "a");
+PL_BIND(half, "a");
 PL_DERIVE(k_steps, "ceildiv(K, 64)");
 PL_GRID("min(m_tiles * n_tiles, sms * occupancy)");
 PL_CLUSTER(2);
@@ -33,6 +35,7 @@ PL_PROMISE(order, "row \"major\"");
 PL_ENTRY(load) {
   auto slot = ab::acquire(self);
   ab::copy<1>(self, slot, map(self), 0);
+  for (int i = 0; i < 2; ++i) ab::copy_at<0>(self, slot, i * 8192, half(self), 0, i * 64);
   ab::end(self);
 }
 PL_ENTRY(run) {

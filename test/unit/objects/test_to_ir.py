@@ -110,6 +110,7 @@ def test_contract_symbols_are_the_headers(compiled: Object) -> None:
         contract.symbol("run", "pl_first_thread"),
         contract.symbol("ab", "pl_acquire"),
         contract.symbol("ab", "pl_tma1"),
+        contract.symbol("ab", "pl_tma2"),
         contract.symbol("ab", "pl_end"),
         contract.symbol("met", "pl_id"),
         contract.symbol("scratch", "pl_address"),
