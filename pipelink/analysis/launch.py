@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pipelink.analysis.multicast import Split, split
 from pipelink.ir.views import Component, Instance, Kernel, Param, Program, Tensor, View
 from pipelink.support import expr
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics, LinkError, Location, Note, nearest
@@ -63,7 +64,7 @@ class _Names:
     def dimensions(self) -> list[str]:
         found: dict[str, None] = {}
         for tensor in self.tensors.values():
-            found.update((extent, None) for extent in tensor.data["shape"] if not extent.isdigit())
+            found.update((extent, None) for extent in tensor.data["shape"] if extent.isidentifier())
         return list(found)
 
     def values(self) -> list[str]:
@@ -106,6 +107,9 @@ class _Resolver:
         self.diagnostics = diagnostics
         self.names = _Names()
         self.fields: dict[tuple[object, ...], dict[str, Any]] = {}
+        self.shared = {
+            (connect.source.root, connect.source.leaf, part) for connect in kernel.connects for part in connect.shared
+        }  # tiles that two CTAs bring together
         self.pairs: list[tuple[Instance, Component]] = [
             (instance, program.components[instance.component])
             for instance in kernel.instances.values()
@@ -196,7 +200,7 @@ class _Resolver:
 
     def add_tensor(self, tensor: Tensor, where: str, rename: Mapping[str, str]) -> None:
         name = rename.get(tensor.name, tensor.name)
-        shape = [rename.get(extent, extent) for extent in tensor.shape]
+        shape = [extent if extent.isdigit() else self.renamed(extent, rename, tensor) for extent in tensor.shape]
         data: dict[str, Any] = {"element": tensor.element, "shape": shape, "access": tensor.access}
         if tensor.align:
             data["align"] = tensor.align
@@ -217,6 +221,9 @@ class _Resolver:
 
     def check_expressions(self) -> None:
         names = self.names
+        for name, declared in names.tensors.items():
+            for extent in declared.data["shape"]:
+                self.check_names(extent, declared.location, f"tensor '{name}'")
         for name, declared in names.derived.items():
             self.check_names(declared.data, declared.location, f"derived value '{name}'")
         for name, declared in names.workspaces.items():
@@ -320,7 +327,7 @@ class _Resolver:
         """The key of the parameter's field, or its value known at link time; None after an error."""
         what = f"parameter '@{instance.name}::@{param.name}'"
         if param.type == "tensor_map":
-            return self.tensor_map(component, param, bound, what)
+            return self.tensor_map(instance, component, param, bound, what)
         if _is_pointer(param):
             return self.pointer(param, bound, what)
         if bound is None:
@@ -354,7 +361,7 @@ class _Resolver:
         )
 
     def tensor_map(
-        self, component: Component, param: Param, bound: _Binding | None, what: str
+        self, instance: Instance, component: Component, param: Param, bound: _Binding | None, what: str
     ) -> tuple[object, ...] | None:
         tensors = self.names.tensors
         if bound is None or bound.to not in tensors:
@@ -373,6 +380,9 @@ class _Resolver:
         tensor = tensors[bound.to]
         rank = len(tensor.data["shape"])
         extents = param.box or tile.shape
+        if (instance.name, port.name, param.part) in self.shared:
+            divided = split(tile, param.box)
+            extents = divided.box if isinstance(divided, Split) else extents
         if tile.element != tensor.data["element"] or len(extents) > rank:
             self.diagnostics.error(
                 "launch-conflict",

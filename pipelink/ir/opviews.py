@@ -306,7 +306,7 @@ class Tensor(View):
 
     @property
     def shape(self) -> tuple[str, ...]:
-        """Dimension names, or extents as text."""
+        """Dimension names, expressions over them, or extents as text."""
         return tuple(str(extent) for extent in self.data["shape"])
 
     @property
@@ -433,6 +433,11 @@ class Connect(View):
     @property
     def weight(self) -> int:
         return self.data.get("weight", 1)
+
+    @property
+    def shared(self) -> tuple[int, ...]:
+        """Tiles of a slot that both CTAs of the cluster need; empty unless the connection asks for ``cluster``."""
+        return tuple(self.data.get("shared", ()))
 
     @property
     def opcode(self) -> int | None:

@@ -233,7 +233,7 @@ OPS: dict[str, Op] = {
         {
             "name": _NAME,
             "element": Field("str", "element type"),
-            "shape": Field("list", "dimension names or extents, row-major"),
+            "shape": Field("list", "dimension names, expressions over them, or extents; row-major"),
             "access": Field("str", "how it is used", choices=("read", "write", "readwrite")),
             "align": _optional("int", "bytes that every row starts on and is a multiple of, a power of two"),
         },
@@ -298,6 +298,7 @@ OPS: dict[str, Op] = {
             "transfer": _optional("str", "insist on this transfer"),
             "stages": _optional("int", "insist on this ring depth"),
             "weight": _optional("int", "how much a deeper ring is worth here", least=0),
+            "shared": _optional("list", "transfer cluster: tiles of a slot that both CTAs need", least=0),
             "opcode": _optional("int", "dispatch: run-time index of the target", least=0),
             "credit": _optional("int", "token: passes before the first take, instead of the ports'", least=0),
             "legal": _optional("list", "transfers that apply, preferred first; set by check"),

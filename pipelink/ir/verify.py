@@ -340,12 +340,10 @@ def _verify_tensor(view: View, what: str, diagnostics: Diagnostics) -> None:
     if not shape:
         diagnostics.error("wrong-attribute", f"{what} has an empty shape", view.location)
     for extent in shape:
-        if isinstance(extent, str):
-            fits = extent.isidentifier() or extent.isdigit()
-        else:
-            fits = _is_int(extent) and extent > 0
-        if not fits:
-            message = f"'shape' of {what} holds {_show(extent)}, not a dimension's name or extent"
+        if _is_name(extent):
+            _verify_expression(extent, what, view.location, diagnostics)
+        elif not _is_int(extent) or extent < 1:
+            message = f"'shape' of {what} holds {_show(extent)}, not a dimension's name, an expression or an extent"
             diagnostics.error("wrong-attribute", message, view.location)
 
 

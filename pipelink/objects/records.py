@@ -44,8 +44,10 @@ def _is_int(least: int, most: int = MAX_INT) -> Check:
 
 
 def _is_dimension(value: Any) -> bool:
-    """A dimension's name, or an extent as text."""
-    return _is_name(value) or (isinstance(value, str) and re.fullmatch(r"[1-9][0-9]{0,11}", value) is not None)
+    """A dimension's name, an extent as text, or an expression over dimensions."""
+    if isinstance(value, str) and value.isdigit():
+        return re.fullmatch(r"[1-9][0-9]{0,11}", value) is not None
+    return _is_name(value) or _is_expression(value)
 
 
 def _is_align(value: Any) -> bool:

@@ -52,6 +52,18 @@ def test_a_tensor_map_with_a_box_of_its_own() -> None:
     assert found.contract["parameters"]["fields"][0]["box"] == [32, 64]
 
 
+def test_an_extent_that_is_an_expression() -> None:
+    text = GEMM.replace(
+        'name = "b", element = "bf16", shape = ["N", "K"]', 'name = "b", element = "bf16", shape = ["2 * N", "K"]'
+    )
+    assert text != GEMM
+    found, diagnostics = launch(text)
+    assert not diagnostics.items
+    assert found.contract["arguments"][1]["shape"] == ["2 * N", "K"]
+    assert found.contract["dimensions"] == ["M", "K", "N"]
+    assert errors(text.replace("2 * N", "2 * NN")) == [("unknown-symbol", "did you mean 'N'?")]
+
+
 def test_equal_parameters_share_a_field() -> None:
     found, _ = launch(GEMM)
     assert found.params["load"]["k_tiles"] == found.params["mma"]["k_tiles"]
