@@ -49,37 +49,38 @@ PL_TRANSFER void pl_ring_end(char* where, unsigned empty, unsigned full, unsigne
 
 PL_TRANSFER unsigned pl_ring_ended(unsigned stage, unsigned end) { return pl_load_shared(end + 4 * stage); }
 
+// To this CTA's memory (PTX ISA 8.6): for shared::cluster, ptxas puts a call into the code of sm_120.
 PL_TRANSFER void pl_ring_tma1(unsigned to, unsigned offset, const char* map, unsigned full, unsigned stage, int c0) {
   asm volatile(
-      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3}], [%2];" ::"r"(to + offset),
+      "cp.async.bulk.tensor.1d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3}], [%2];" ::"r"(to + offset),
       "l"(map), "r"(full + 8 * stage), "r"(c0)
       : "memory");
 }
 PL_TRANSFER void pl_ring_tma2(unsigned to, unsigned offset, const char* map, unsigned full, unsigned stage, int c0,
                               int c1) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3,%4}], [%2];" ::"r"(to + offset),
+      "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3,%4}], [%2];" ::"r"(to + offset),
       "l"(map), "r"(full + 8 * stage), "r"(c0), "r"(c1)
       : "memory");
 }
 PL_TRANSFER void pl_ring_tma3(unsigned to, unsigned offset, const char* map, unsigned full, unsigned stage, int c0,
                               int c1, int c2) {
   asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3,%4,%5}], [%2];" ::"r"(to + offset),
+      "cp.async.bulk.tensor.3d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3,%4,%5}], [%2];" ::"r"(to + offset),
       "l"(map), "r"(full + 8 * stage), "r"(c0), "r"(c1), "r"(c2)
       : "memory");
 }
 PL_TRANSFER void pl_ring_tma4(unsigned to, unsigned offset, const char* map, unsigned full, unsigned stage, int c0,
                               int c1, int c2, int c3) {
   asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3,%4,%5,%6}], [%2];" ::"r"(to + offset),
+      "cp.async.bulk.tensor.4d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3,%4,%5,%6}], [%2];" ::"r"(to + offset),
       "l"(map), "r"(full + 8 * stage), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
       : "memory");
 }
 PL_TRANSFER void pl_ring_tma5(unsigned to, unsigned offset, const char* map, unsigned full, unsigned stage, int c0,
                               int c1, int c2, int c3, int c4) {
   asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3,%4,%5,%6,%7}], [%2];" ::"r"(to + offset),
+      "cp.async.bulk.tensor.5d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3,%4,%5,%6,%7}], [%2];" ::"r"(to + offset),
       "l"(map), "r"(full + 8 * stage), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)
       : "memory");
 }
