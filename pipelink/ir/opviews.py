@@ -192,7 +192,9 @@ class Port(View):
         return sum(tile.bytes for tile in self.tiles)
 
 
-class Smem(View):
+class Sized(View):
+    """What has a size and an alignment, in bytes."""
+
     @property
     def bytes(self) -> int:
         return self.data["bytes"]
@@ -200,6 +202,10 @@ class Smem(View):
     @property
     def align(self) -> int:
         return self.data["align"]
+
+
+class Lived(View):
+    """What a role uses during an interval of its component's own timeline."""
 
     @property
     def live(self) -> tuple[int, int] | None:
@@ -211,14 +217,12 @@ class Smem(View):
         return self.data.get("role")
 
 
-class State(View):
-    @property
-    def bytes(self) -> int:
-        return self.data["bytes"]
+class Smem(Sized, Lived):
+    pass
 
-    @property
-    def align(self) -> int:
-        return self.data["align"]
+
+class State(Sized):
+    pass
 
 
 class Barrier(View):
@@ -241,19 +245,10 @@ class Mbarrier(View):
         return self.data["count"]
 
 
-class Tmem(View):
+class Tmem(Lived):
     @property
     def columns(self) -> int:
         return self.data["columns"]
-
-    @property
-    def live(self) -> tuple[int, int] | None:
-        found = self.data.get("live")
-        return (found[0], found[1]) if found else None
-
-    @property
-    def role(self) -> str | None:
-        return self.data.get("role")
 
 
 class Pool(View):
@@ -271,18 +266,10 @@ class Pool(View):
         return self.data["align"]
 
 
-class Param(View):
+class Param(Sized):
     @property
     def type(self) -> str:
         return self.data["type"]
-
-    @property
-    def bytes(self) -> int:
-        return self.data["bytes"]
-
-    @property
-    def align(self) -> int:
-        return self.data["align"]
 
     @property
     def port(self) -> str | None:
