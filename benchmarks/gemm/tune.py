@@ -80,8 +80,10 @@ def build(folder: Path) -> None:
 
 
 def time(folder: Path, out: Path, chosen: list[str], rounds: int = 12) -> None:
-    import timing
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     import torch
+
+    from benchmarks import timing
 
     torch.backends.cuda.matmul.allow_tf32 = False
     sms = torch.cuda.get_device_properties(0).multi_processor_count

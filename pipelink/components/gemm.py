@@ -82,12 +82,13 @@ class Epilogue:
     gated: bool = False
 
 
-def _wgmma(shape: str, source: str = "wgmma_mainloop", component: str | None = None) -> Mainloop:
-    """TMA loader and wgmma mainloop of one tile shape; ``source`` and ``component`` name another mainloop."""
+def wgmma(shape: str, mainloop: tuple[str, str] | None = None) -> Mainloop:
+    """TMA loader and wgmma mainloop of one tile shape; ``mainloop`` is (source, component) of another mainloop."""
+    source, component = mainloop or ("wgmma_mainloop", f"wgmma_mainloop_{shape}")
 
     def build(c: Composer, gated: bool) -> Ports:
         load = c.add("tma_loader", f"tma_loader_{'gated_' if gated else ''}{shape}")
-        mma = c.add(source, component or f"{source}_{shape}")
+        mma = c.add(source, component)
         c.kernel.connect(load.ab, mma.ab)
         return Ports((load.work, mma.work), mma.store)
 
@@ -101,8 +102,8 @@ def _cp_async(c: Composer, gated: bool) -> Ports:
 
 
 MAINLOOPS: dict[str, Mainloop] = {
-    "wgmma_128x256x64": _wgmma("128x256x64"),
-    "wgmma_128x128x64": _wgmma("128x128x64"),
+    "wgmma_128x256x64": wgmma("128x256x64"),
+    "wgmma_128x128x64": wgmma("128x128x64"),
     "cp_async": Mainloop(_cp_async, (128, 128, 32), target="sm_80"),
 }
 EPILOGUES: dict[str, Epilogue] = {

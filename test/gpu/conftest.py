@@ -67,7 +67,7 @@ def record(torch: Any) -> Iterator[Callable[[str, dict[str, float]], None]]:
     yield found.__setitem__
     output = os.environ.get("PIPELINK_GPU_RESULTS")
     if output and found:
-        timing = importlib.import_module("benchmarks.gemm.timing")
+        timing = importlib.import_module("benchmarks.timing")
         manifests = [json.loads(timing.manifest(path)) for path in PACKAGES.glob("*.plk")]
         toolkits = {target["toolkit"] for manifest in manifests for target in manifest["targets"]}
         result = {

@@ -1,0 +1,123 @@
+"""The configurations: composition × tile × shape × element type × architecture, as one list.
+
+Adding a configuration is one entry of ``CONFIGURATIONS``.  The mainloop's entry in
+:mod:`pipelink.components.gemm` (or here, where it is no part of the library) says tile, element type and the
+architecture that is linked for unless ``arch`` names another.  ``python -m benchmarks`` links, compares and runs them.
+Data only; imported on machines without a compiler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelink import components
+from pipelink.components import gemm
+from pipelink.components.gemm import Mainloop, Objects, wgmma
+
+if TYPE_CHECKING:
+    from pipelink import Kernel
+
+ROOT = Path(__file__).resolve().parent.parent
+CUTE = ROOT / "examples" / "cute_mainloop"
+#: Where the components' sources are.
+FOLDERS = (components.FOLDER, CUTE)
+#: Architectures whose images a Hopper GPU runs.
+RUN_ON_HOPPER = ("sm_90a",)
+
+#: Mainloops of the library and of the examples.
+MAINLOOPS: dict[str, Mainloop] = {
+    **gemm.MAINLOOPS,
+    "cute_128x256x64": wgmma("128x256x64", ("mainloop", "cute_mainloop")),
+}
+
+Shape = tuple[int, int, int]  # M, N, K; N is the output's width, of which a gated weight has twice as many rows
+
+#: Multiplications of language models: M tokens by (K, N) of 8B, 70B and 1B models.
+MODELS: tuple[Shape, ...] = tuple(
+    (m, n, k) for k, n in ((4096, 14336), (8192, 28672), (2048, 8192)) for m in (128, 512, 2048, 4096, 8192)
+)
+#: One shape, where only the comparison with the monolith is asked for.
+ONE: tuple[Shape, ...] = ((2048, 4096, 4096),)
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One kernel and what it is timed on.  ``explained`` says why its machine code differs from its monolith's."""
+
+    mainloop: str
+    epilogue: str
+    scheduler: str = "grouped_tiles"
+    arch: str = ""
+    shapes: tuple[Shape, ...] = ONE
+    explained: str = ""
+
+    @property
+    def parts(self) -> Mainloop:
+        return MAINLOOPS[self.mainloop]
+
+    @property
+    def target(self) -> str:
+        """The architecture that is linked for."""
+        return self.arch or self.parts.target
+
+    @cached_property
+    def name(self) -> str:
+        """``MAINLOOP-EPILOGUE-SCHEDULER-ARCH``."""
+        return f"{self.mainloop}-{self.epilogue}-{self.scheduler}-{self.target}"
+
+    @property
+    def gated(self) -> bool:
+        return gemm.EPILOGUES[self.epilogue].gated
+
+    @property
+    def cute(self) -> bool:
+        """Whether a component is written with CuTe."""
+        return self.mainloop.startswith("cute")
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is run and timed; what is not is only linked and disassembled."""
+        return self.target in RUN_ON_HOPPER
+
+    def compose(self, objects: Objects) -> Kernel:
+        """The kernel, of objects that are compiled when they are first needed."""
+        import pipelink
+
+        kernel = pipelink.Kernel("gemm", target=self.target)
+        gemm.add_gemm(gemm.Composer(kernel, objects), self.parts, self.epilogue, self.scheduler)
+        return kernel
+
+
+CONFIGURATIONS: tuple[Configuration, ...] = (
+    # Hopper, wgmma
+    Configuration("wgmma_128x256x64", "store", shapes=MODELS),
+    Configuration("wgmma_128x256x64", "bias_relu"),
+    Configuration("wgmma_128x256x64", "gelu"),
+    Configuration("wgmma_128x256x64", "residual_add"),
+    Configuration("wgmma_128x256x64", "store", "static_tiles"),
+    Configuration("wgmma_128x128x64", "store", shapes=MODELS),
+    Configuration("wgmma_128x128x64", "bias_relu"),
+    Configuration("wgmma_128x128x64", "gelu"),
+    Configuration("wgmma_128x128x64", "residual_add"),
+    Configuration("wgmma_128x128x64", "store", "static_tiles"),
+    # Hopper, the mainloop written with CuTe
+    Configuration("cute_128x256x64", "store"),
+    Configuration("cute_128x256x64", "bias_relu"),
+    Configuration("cute_128x256x64", "gelu"),
+    Configuration("cute_128x256x64", "residual_add"),
+    # Ampere's cp.async and mma.sync, also linked for newer architectures
+    Configuration("cp_async", "store"),
+    Configuration("cp_async", "bias_relu"),
+    Configuration("cp_async", "gelu"),
+    Configuration("cp_async", "residual_add"),
+    Configuration("cp_async", "store", "static_tiles", "sm_90a"),
+    Configuration("cp_async", "store", arch="sm_89"),
+    Configuration("cp_async", "store", arch="sm_90a"),
+    Configuration("cp_async", "gelu", arch="sm_90a"),
+    Configuration("cp_async", "store", arch="sm_100a"),
+    Configuration("cp_async", "store", arch="sm_120a"),
+)
+BY_NAME = {configuration.name: configuration for configuration in CONFIGURATIONS}

@@ -1,0 +1,131 @@
+"""Operands, reference results and peers of a configuration on one shape, in torch on a GPU.
+
+Operands are random; B is scaled so that outputs are about one.  The output lies in a larger buffer of NaN, so that what
+is not written, and what is written outside, shows.  References are float32.  A *peer* is what a torch user would run
+instead: cuBLAS for the product, and the product followed by the activation as ``torch.compile`` makes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from benchmarks.configurations import Configuration, Shape
+
+GUARD_ROWS, GUARD_COLUMNS = 3, 16  # around a guarded output
+DEVICE = "cuda"
+TYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "e4m3": torch.float8_e4m3fn}
+ROUNDING = 2.0**-8  # of bf16 and what float32 arithmetic adds to it, relative to the value
+# Absolute, for outputs of about one.  The tensor cores' fp8 sums keep 14 bits.
+SUMMING = {"bf16": 4e-3, "f16": 4e-3, "e4m3": 2e-2}
+
+Activation = Callable[..., torch.Tensor]
+
+
+def _gated(x: torch.Tensor, function: Activation) -> torch.Tensor:
+    gate, up = x.chunk(2, dim=-1)
+    return function(gate) * up
+
+
+#: Epilogue -> what it computes from the product and the further operands.
+ACTIVATIONS: dict[str, Activation] = {
+    "store": lambda x: x,
+    "bias_relu": lambda x, bias: F.relu(x + bias),
+    "gelu": lambda x: F.gelu(x, approximate="tanh"),
+    "residual_add": lambda x, residual: x + residual,
+    "swiglu": lambda x: _gated(x, F.silu),
+    "geglu": lambda x: _gated(x, lambda gate: F.gelu(gate, approximate="tanh")),
+}
+
+
+def activation_of(epilogue: str) -> Activation:
+    """``swiglu_f16`` and ``swiglu_tma`` compute what ``swiglu`` does."""
+    stem = next(name for name in sorted(ACTIVATIONS, key=len, reverse=True) if epilogue.startswith(name))
+    return ACTIVATIONS[stem]
+
+
+class Problem:
+    """Operands of one configuration on M, N, K.  ``guarded`` puts the output inside a larger buffer."""
+
+    def __init__(self, configuration: Configuration, shape: Shape, *, guarded: bool = True) -> None:
+        m, n, k = shape
+        self.configuration = configuration
+        self.generator = torch.Generator(device=DEVICE).manual_seed(7 * m + 3 * n + k)
+        self.element = configuration.parts.element
+        self.output_type = torch.float16 if configuration.epilogue.endswith("f16") else torch.bfloat16
+        self.rows = n * (2 if configuration.gated else 1)  # of B
+        self.a = self._random(m, k).to(TYPES[self.element])
+        self.b = (self._random(self.rows, k) / (k**0.5 if self.element != "e4m3" else 1.0)).to(TYPES[self.element])
+        self.extra = {
+            "bias_relu": lambda: {"bias": self._random(n).to(self.output_type)},
+            "residual_add": lambda: {"residual": self._random(m, n).to(self.output_type)},
+        }.get(configuration.epilogue, dict)()
+        rows, columns = (GUARD_ROWS, GUARD_COLUMNS) if guarded else (0, 0)
+        self.buffer = torch.empty(m + 2 * rows, n + 2 * columns, device=DEVICE, dtype=self.output_type)
+        self.out = self.buffer[rows : rows + m, columns : columns + n]
+        self.poison()
+
+    def _random(self, *shape: int) -> torch.Tensor:
+        return torch.randn(*shape, generator=self.generator, device=DEVICE)
+
+    def poison(self) -> None:
+        self.buffer.fill_(float("nan"))
+
+    def arguments(self) -> dict[str, Any]:
+        """What a linked kernel takes."""
+        return {"a": self.a, "b": self.b, "out": self.out, **self.extra}
+
+    @property
+    def work(self) -> float:
+        """TFLOP."""
+        return 2e-12 * self.a.shape[0] * self.rows * self.a.shape[1]
+
+    # -------------------------------------------------------------------------------------------------- correctness
+    def check(self, most_rows: int = 512) -> float:
+        """The relative error of ``out``, over at most so many rows.  Raises AssertionError where it is wrong."""
+        count = self.a.shape[0]
+        rows = torch.arange(count, device=DEVICE)
+        if count > most_rows:
+            rows = torch.randperm(count, generator=self.generator, device=DEVICE)[:most_rows]
+        product = self.a[rows].float() @ self.b.float().T
+        extra = [value[rows] if value.dim() == 2 else value for value in self.extra.values()]
+        expected = activation_of(self.configuration.epilogue)(product, *[value.float() for value in extra])
+        found = self.out[rows].float()
+        limit = ROUNDING * expected.abs() + SUMMING[self.element] * max(float(expected.std()), 1e-3)
+        wrong = ~((found - expected).abs() <= limit)  # also true for NaN
+        assert not wrong.any(), f"{int(wrong.sum())} of {wrong.numel()} wrong, first at {wrong.nonzero()[0].tolist()}"
+        assert not bool(self.out.isnan().any()), "a part of the output was not written"
+        outside = self.buffer.numel() - self.out.numel()
+        assert int(self.buffer.isnan().sum()) == outside, "something was written outside the output"
+        return float((found - expected).norm() / expected.norm().clamp_min(1e-30))
+
+    # -------------------------------------------------------------------------------------------------------- peers
+    def product(self) -> Callable[[], torch.Tensor]:
+        """cuBLAS's product alone: the same A and B, no activation."""
+        result = torch.empty(self.a.shape[0], self.rows, device=DEVICE, dtype=self.output_type)
+        if self.element == "e4m3":
+            one = torch.ones((), device=DEVICE)
+            return lambda: torch._scaled_mm(
+                self.a, self.b.T, scale_a=one, scale_b=one, out_dtype=self.output_type, use_fast_accum=True, out=result
+            )
+        return lambda: torch.matmul(self.a, self.b.T, out=result)
+
+    def compiled(self) -> Callable[[], torch.Tensor] | None:
+        """cuBLAS's product and the activation that ``torch.compile`` makes; None where there is no activation."""
+        epilogue = self.configuration.epilogue
+        if epilogue.startswith("store"):
+            return None
+        product, extra = self.product(), list(self.extra.values())
+        activation = torch.compile(activation_of(epilogue), dynamic=False)
+        return lambda: activation(product(), *extra)
+
+    def autotuned(self) -> Callable[[], torch.Tensor]:
+        """The whole as ``torch.compile`` makes it in mode max-autotune."""
+        activation = activation_of(self.configuration.epilogue)
+        whole = torch.compile(
+            lambda a, b, *extra: activation(a @ b.T, *extra), mode="max-autotune-no-cudagraphs", dynamic=False
+        )
+        return lambda: whole(self.a, self.b, *self.extra.values())
