@@ -197,18 +197,26 @@ class Kernel:
         transfer: str | None = None,
         stages: int | None = None,
         weight: int | None = None,
+        shared: Sequence[int] | None = None,
         credit: int | None = None,
     ) -> None:
         """Connect two ports; ``source`` gives, calls or lends.  ``transfer`` and ``stages`` override the linker's
-        choice, ``weight`` says how much depth matters beside other rings, ``credit`` (0 or 1) whether a token is there
-        at the start."""
+        choice, ``weight`` says how much depth matters beside other rings, ``shared`` which tiles of a slot both CTAs of
+        the cluster need (transfer ``cluster``), ``credit`` (0 or 1) whether a token is there at the start."""
         where = _caller()
         for end in (source, target):
             if end.kind != "port":
                 raise error("unknown-port", f"'{end}' is a {end.kind}, not a port", where)
         self._record(
             lambda b: b.connect(
-                source.path, target.path, transfer=transfer, stages=stages, weight=weight, credit=credit, location=where
+                source.path,
+                target.path,
+                transfer=transfer,
+                stages=stages,
+                weight=weight,
+                shared=shared,
+                credit=credit,
+                location=where,
             )
         )
 

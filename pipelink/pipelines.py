@@ -426,7 +426,7 @@ class Work:
         names = [placement["transfer"] for placement in self.placement["connections"].values()]
         for instance in self.placement["instances"].values():
             names += [local["transfer"] for local in instance.get("locals", {}).values()]
-        return tuple(sorted({source for name in names if (source := BY_NAME[name].source)}))
+        return tuple(sorted({source for name in names for source in BY_NAME[name].sources or ()}))
 
     def entry(self) -> Any:
         """The generated kernel as NVVM IR text and LTO-IR (``backend.nvvm.Entry``)."""
@@ -483,7 +483,9 @@ class Work:
         from pipelink.backend import toolchain
 
         folder = Path(transfers.__file__).parent
-        arch = max((t.min_arch for t in transfers.TRANSFERS if t.source == name), key=lambda text: int(text[3:]))
+        arch = max(
+            (t.min_arch for t in transfers.TRANSFERS if name in (t.sources or ())), key=lambda text: int(text[3:])
+        )
 
         def build() -> Parts:
             with self.watch.timed(f"NVRTC {name}"):

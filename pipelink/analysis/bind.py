@@ -13,6 +13,8 @@ from typing import Any, Final
 from pipelink.analysis.binding import (
     Arg,
     Binding,
+    Body,
+    Choose,
     Const,
     CursorPointer,
     Definition,
@@ -38,6 +40,7 @@ from pipelink.analysis.binding import (
     Words,
     mangle,
 )
+from pipelink.analysis.multicast import Split, division
 from pipelink.ir.views import Component, Connect, Instance, Kernel, Port
 from pipelink.support.diagnostics import Diagnostics
 from pipelink.transfers import BY_NAME, SWIZZLE_ROW_BYTES
@@ -164,7 +167,7 @@ class _Builder:
         fence = Const(int(bool(placed["producer_fence"])))
         stage = Arg("stage")
         if tx:
-            self.tma_copies(path, instance, slots, full)
+            self.tma_copies(path, instance, slots, full, self.divisions(connect, instance, port))
         elif convert:
             barrier = placed["barrier"]
             mask = (SWIZZLE_ROW_BYTES[self.read_layout(connect)] - 16) & 0x70
@@ -221,7 +224,19 @@ class _Builder:
         port = self.component(instance).ports[connect.target.leaf]
         return port.tiles[0].layout
 
-    def tma_copies(self, path: str, instance: Instance, slots: list[Value], full: int) -> None:
+    def divisions(self, connect: Connect, instance: Instance, port: Port) -> dict[int, Split]:
+        """The parts of a slot that both CTAs of a cluster bring, and how they are divided."""
+        found: dict[int, Split] = {}
+        for part in connect.shared:
+            divided = division(self.component(instance), port, part)
+            assert isinstance(divided, Split), divided  # check refuses others
+            found[part] = divided
+        return found
+
+    def tma_copies(
+        self, path: str, instance: Instance, slots: list[Value], full: int, divided: Mapping[int, Split]
+    ) -> None:
+        """``pl_tma1`` … ``pl_tma5``; parts in ``divided`` are copied by both CTAs of a cluster, half each."""
         for rank in range(1, 6):
             coordinates = tuple(f"c{axis}" for axis in range(rank))
             arguments: list[tuple[str, Type]] = [
@@ -232,26 +247,25 @@ class _Builder:
             ]
             arguments.extend((name, "int") for name in coordinates)
             address = mangle(path, "pl_address", "iPvji")
-            self.define(
-                self.ports,
-                path,
-                f"pl_tma{rank}",
-                tuple(arguments),
-                "void",
-                instance,
-                Invoke(
-                    address,
-                    (Arg("id"), Arg("frame"), Arg("stage"), Arg("part")),
-                    "to",
-                    "unsigned",
-                    (path, "pl_address", "iPvji"),
-                ),
-                Invoke(
-                    f"pl_ring_tma{rank}",
-                    (Result("to"), Arg("offset"), Arg("map"), Const(full), Arg("stage"), *map(Arg, coordinates)),
-                ),
-                Return(),
+            where = Invoke(
+                address,
+                (Arg("id"), Arg("frame"), Arg("stage"), Arg("part")),
+                "to",
+                "unsigned",
+                (path, "pl_address", "iPvji"),
             )
+            common = (Result("to"), Arg("offset"), Arg("map"), Const(full), Arg("stage"))
+            own: Body = (Invoke(f"pl_ring_tma{rank}", (*common, *map(Arg, coordinates))), Return())
+            parts: list[Body] = []
+            for part in range(len(slots)):
+                split = divided.get(part)
+                if split is None or rank == 1:  # a divided part has two dimensions
+                    parts.append(own)
+                    continue
+                halves = (Const(split.rows), Const(split.bytes))
+                parts.append((Invoke(f"pl_cluster_tma{rank}", (*common, *halves, *map(Arg, coordinates))), Return()))
+            body: Body = own if parts == [own] * len(parts) else (Choose("part", tuple(parts)),)
+            self.define(self.ports, path, f"pl_tma{rank}", tuple(arguments), "void", instance, where, *body)
 
     def consumer(self, connect: Connect, instance: Instance, port: Port) -> None:
         placed = placement_of(connect)
@@ -280,7 +294,10 @@ class _Builder:
             (("stage", "unsigned"),),
             "void",
             instance,
-            Invoke("pl_ring_release", (Const(placed["empty"]), Arg("stage"), Const(_UNITS[placed["consumer_unit"]]))),
+            Invoke(
+                "pl_cluster_release" if connect.shared else "pl_ring_release",
+                (Const(placed["empty"]), Arg("stage"), Const(_UNITS[placed["consumer_unit"]])),
+            ),
             Return(),
         )
         if port.ends:
@@ -374,15 +391,15 @@ class _Builder:
         produced: set[tuple[str, str]] = set()
         for connect in self.kernel.connects:
             transfer = BY_NAME[placement_of(connect)["transfer"]]
-            if not transfer.has_code:
+            multicast = transfer.name == "cluster" and not connect.shared  # by the component itself
+            if transfer.sources is None or multicast:
                 self.diagnostics.error(
                     "transfer-without-code",
                     f"transfer '{transfer.name}' of {connect.source} to {connect.target} has no device code yet",
                     connect.location,
                 )
                 continue
-            if transfer.source:
-                self.sources[transfer.source] = None
+            self.sources.update(dict.fromkeys(transfer.sources))
             source, target = self.instances[connect.source.root], self.instances[connect.target.root]
             if transfer.kind == "call":
                 self.call(connect, source, target)
@@ -498,6 +515,7 @@ class _Builder:
             ),
             words=tuple(Words(w["address"], w["count"], w["value"]) for w in self.placement.get("words", [])),
             regions=self.regions(),
+            paired=any(connect.shared for connect in self.kernel.connects),
         )
         frame = Frame(
             scalars=tuple(self.scalars.values()),

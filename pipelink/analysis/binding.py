@@ -115,7 +115,15 @@ class Select:
     values: tuple[Value, ...]
 
 
-Statement = Invoke | Instruction | Return | Select
+@dataclass(frozen=True)
+class Choose:
+    """Go on with one of several bodies by the constant argument ``on`` (0, 1, …); each returns."""
+
+    on: str
+    bodies: tuple[tuple[Statement, ...], ...]
+
+
+Statement = Invoke | Instruction | Return | Select | Choose
 Body = tuple[Statement, ...]
 
 
@@ -224,6 +232,7 @@ class EntryPlan:
     mbarriers: tuple[Mbarriers, ...]
     words: tuple[Words, ...]
     regions: tuple[Region, ...]
+    paired: bool = False  # CTAs of a cluster reach into each other: they start and end together
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from pipelink.analysis.binding import (
     Arg,
     Binding,
     Body,
+    Choose,
     Const,
     CursorPointer,
     Definition,
@@ -87,6 +88,9 @@ def _statement(statement: Statement) -> str:
             return f"return {_value(value)};"
         case Select(on=on, values=values):
             cases = " ".join(f"case {i}: return {_value(v)};" for i, v in enumerate(values))
+            return f"switch ({on}) {{ {cases} }} __builtin_unreachable();"
+        case Choose(on=on, bodies=bodies):
+            cases = " ".join(f"case {i}: {{ {_body(b)} }}" for i, b in enumerate(bodies))
             return f"switch ({on}) {{ {cases} }} __builtin_unreachable();"
 
 
@@ -178,11 +182,14 @@ def _kernel(binding: Binding) -> str:
         if plan.mbarriers:
             lines.append('    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");')
             lines.append('    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");')
-        lines.append("  }\n  __syncthreads();")
+        meet = "pl_cluster_meet();" if plan.paired else "__syncthreads();"
+        lines.append(f"  }}\n  {meet}")
     for index, region in enumerate(plan.regions):
         last = index + 1 == len(plan.regions)
         condition = "" if last else f"if (threadIdx.x < {region.end}) "
         lines.append(f"  {'else ' if index else ''}{condition}{{\n{_region(region, binding)}  }}")
+    if plan.paired:
+        lines.append("  pl_cluster_leave();")
     lines.append("}")
     return "\n".join(lines)
 

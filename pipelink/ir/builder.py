@@ -167,6 +167,7 @@ class KernelBuilder(ModuleBuilder):
         transfer: str | None = None,
         stages: int | None = None,
         weight: int | None = None,
+        shared: Sequence[int] | None = None,
         opcode: int | None = None,
         credit: int | None = None,
         location: Location = UNKNOWN,
@@ -174,6 +175,8 @@ class KernelBuilder(ModuleBuilder):
         """Connect ``(instance, port)`` to ``(instance, port)``."""
         ends = {"source": SymbolRef(tuple(source)), "target": SymbolRef(tuple(target))}
         options: dict[str, Value] = {"transfer": transfer, "stages": stages, "weight": weight}
+        if shared is not None:
+            options["shared"] = list(shared)
         self.add("connect", location, **ends, **options, opcode=opcode, credit=credit)
 
     def exclusive(self, name: str, roles: Sequence[tuple[str, str]], *, location: Location = UNKNOWN) -> None:

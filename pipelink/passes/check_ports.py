@@ -200,6 +200,9 @@ def _check_ends(edge: Edge, diagnostics: Diagnostics) -> bool:
 def _check_transfer(edge: Edge, target: Target, diagnostics: Diagnostics) -> None:
     source, sink, connect = edge.source, edge.target, edge.connect
     names, refused = legal(source.port, sink.port)
+    if "cluster" in names and source.port.touch == "tma" and not (connect.transfer == "cluster" or connect.shared):
+        names.remove("cluster")
+        refused["cluster"] = "the connection does not say which tiles both CTAs share"
     fitting = list(names)
     for name in fitting:
         if not target.accepts(BY_NAME[name].min_arch):

@@ -1,7 +1,7 @@
 """Part of ``check``: what both ends of a connection must agree on besides data.
 
 Streams: end and emptiness.  Tokens: credit.  Dispatch: opcodes and operands.  Signals: scope, owner, epoch and reset,
-and that waiting for other CTAs needs them resident.  Leases: pages.  Multicast: the cluster.
+and that waiting for other CTAs needs them resident.  Leases: pages.  Multicast: the cluster, and what its CTAs share.
 """
 
 from __future__ import annotations
@@ -9,8 +9,11 @@ from __future__ import annotations
 import math
 
 from pipelink.analysis.graph import ConnectionGraph, Edge
+from pipelink.analysis.multicast import CLUSTER_CTAS, division
 from pipelink.ir.views import Cluster, Port
 from pipelink.support.diagnostics import Diagnostics, Note
+
+LOCKSTEP = "cluster_lockstep"  # promise of a scheduler
 
 
 def check_protocols(graph: ConnectionGraph, diagnostics: Diagnostics) -> None:
@@ -25,6 +28,8 @@ def check_protocols(graph: ConnectionGraph, diagnostics: Diagnostics) -> None:
         if edge.connect.credit is not None and (kind != "token" or edge.connect.credit > 1):
             message = f"the connection of {edge.source} has credit {edge.connect.credit}, tokens alone have it, 0 or 1"
             diagnostics.error("protocol-mismatch", message, edge.connect.location)
+        if edge.connect.shared or (edge.connect.transfer == "cluster" and edge.source.port.touch == "tma"):
+            _check_cluster(graph, edge, diagnostics)
         rule = _RULES.get(kind)
         if rule is not None:
             rule(graph, edge, diagnostics)
@@ -64,6 +69,45 @@ def _check_stream(graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) 
     if source.multicast > ctas:
         message = f"{edge.source} goes to {source.multicast} CTAs of the cluster, which has {ctas}"
         diagnostics.error("protocol-mismatch", message, where, notes=_notes(source))
+
+
+def _check_cluster(graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) -> None:
+    """Whether the kernel has the cluster that the transfer is for, and both CTAs can share what they shall."""
+    connect, port, where = edge.connect, edge.source.port, edge.connect.location
+
+    def refuse(message: str, hint: str | None = None) -> None:
+        diagnostics.error("cluster-mismatch", message, where, notes=_notes(port), hint=hint)
+
+    if connect.transfer != "cluster":
+        refuse(f"{edge.source} to {edge.target} shares tiles, which transfer 'cluster' alone does", "ask for it")
+        return
+    ctas = cluster_size(graph)
+    if ctas != CLUSTER_CTAS:
+        what = f"clusters of {ctas} CTAs" if ctas > 1 else "no cluster"
+        message = f"transfer 'cluster' of {edge.source} to {edge.target} is for clusters of {CLUSTER_CTAS} CTAs, "
+        refuse(f"{message}kernel '{graph.kernel.name}' has {what}")
+        return
+    if not connect.shared:
+        refuse(f"{edge.source} to {edge.target} does not say which tiles both CTAs share", "shared = [1]")
+    for part in connect.shared:
+        if part >= len(port.tiles) or connect.shared.count(part) > 1:
+            why = f"it has {len(port.tiles)} tiles" if part >= len(port.tiles) else "it is listed twice"
+        else:
+            divided = division(edge.source.component, port, part)
+            why = divided if isinstance(divided, str) else None
+        if why:
+            refuse(f"tile {part} of {edge.source} cannot be shared: {why}")
+    other = next((c for c in graph.by_source[edge.source.key] if c.connect.shared != connect.shared), None)
+    if other is not None:
+        refuse(f"the connections of {edge.source} share different tiles")
+    views = (graph.kernel, *graph.components.values())
+    promised = [promise.value for view in views for promise in view.promises if promise.name == LOCKSTEP]
+    if CLUSTER_CTAS not in promised:
+        message = f"{edge.source} to {edge.target} shares tiles between the CTAs of a cluster, but nothing promises "
+        refuse(
+            f"{message}{LOCKSTEP} = {CLUSTER_CTAS}: that both take equally many slots, with the same shared tiles",
+            "let a scheduler for clusters deal out the work, such as plc::paired_tiles",
+        )
 
 
 def cluster_size(graph: ConnectionGraph) -> int:

@@ -7,13 +7,14 @@ module that the pass works on and moved into the kernel's module.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from pipelink.analysis.binding import (
     Arg,
     Body,
+    Choose,
     Const,
     CursorPointer,
     Definition,
@@ -133,9 +134,10 @@ class Writer:
                 thread = self.new("nvvm.read.ptx.sreg.tid.x : i32")
                 return self.new(f"llvm.sub {thread}, {self.constant(first)} : i32"), "i32"
 
-    def body(self, body: Body, blocks: str) -> None:
-        """The statements of one instance; ``blocks`` prefixes the names of the blocks it needs."""
-        results: dict[str, str] = {}
+    def body(self, body: Body, blocks: str, known: Mapping[str, str] | None = None) -> None:
+        """The statements of one instance; ``blocks`` prefixes the names of the blocks it needs, ``known`` are results
+        of statements before it."""
+        results: dict[str, str] = dict(known or {})
         for statement in body:
             match statement:
                 case Instruction(text=text):
@@ -147,15 +149,27 @@ class Writer:
                 case Return(value=value):
                     assert value is not None
                     self.give(value, results)
+                case Choose(on=on, bodies=bodies):
+                    names = self.switch(on, len(bodies), blocks)
+                    for name, chosen in zip(names, bodies, strict=True):
+                        self.lines.append(f"  {name}:")
+                        self.body(chosen, name.removeprefix("^"), results)
+                    self.lines.append(f"  ^{blocks}none:")
+                    self.put("llvm.unreachable")
                 case Select(on=on, values=values):
-                    names = [f"^{blocks}part{index}" for index in range(len(values))]
-                    cases = ", ".join(f"{index}: {name}" for index, name in enumerate(names))
-                    self.put(f"llvm.switch %{on} : i32, ^{blocks}none [{cases}]")
+                    names = self.switch(on, len(values), blocks)
                     for name, value in zip(names, values, strict=True):
                         self.lines.append(f"  {name}:")
                         self.give(value, results)
                     self.lines.append(f"  ^{blocks}none:")
                     self.put("llvm.unreachable")
+
+    def switch(self, on: str, cases: int, blocks: str) -> list[str]:
+        """A switch over an argument, which is 0 … cases - 1; the blocks that it goes to."""
+        names = [f"^{blocks}part{index}" for index in range(cases)]
+        listed = ", ".join(f"{index}: {name}" for index, name in enumerate(names))
+        self.put(f"llvm.switch %{on} : i32, ^{blocks}none [{listed}]")
+        return names
 
     def give(self, value: Value, results: dict[str, str]) -> None:
         name, kind = self.value(value, results)

@@ -38,6 +38,8 @@ class _EntryWriter(Writer):
             self.set_up()
         self.dispatch()
         self.block("done")
+        if plan.paired:  # the peer may still copy into this CTA or arrive at its barriers
+            self.call("pl_cluster_leave")
         self.put("llvm.return")
         parameters = f"!llvm.struct<(array<{max(plan.parameter_bytes, 1)} x i8>)>"
         head = (
@@ -47,9 +49,15 @@ class _EntryWriter(Writer):
         )
         return "\n".join([head, *self.lines, "  }"])
 
+    def call(self, function: str) -> None:
+        """A transfer's function without arguments."""
+        self.declared[function] = f"  llvm.func @{function}()"
+        self.put(f"llvm.call @{function}() : () -> ()")
+
     def set_up(self) -> None:
         """One thread initialises the mbarriers and words; the fences make them visible to the async proxy and to
-        TMA (PTX ISA, mbarrier.init and fence.mbarrier_init)."""
+        TMA (PTX ISA, mbarrier.init and fence.mbarrier_init).  Then all threads meet, of both CTAs where they are
+        paired."""
         is_first = self.new(f'llvm.icmp "eq" {self.thread}, {self.constant(0)} : i32')
         self.put(f"llvm.cond_br {is_first}, ^set_up, ^ready")
         self.block("set_up")
@@ -70,7 +78,10 @@ class _EntryWriter(Writer):
             self.asm("fence.proxy.async.shared::cta;", "~{memory}")
         self.put("llvm.br ^ready")
         self.block("ready")
-        self.put("nvvm.barrier")
+        if self.plan.paired:
+            self.call("pl_cluster_meet")
+        else:
+            self.put("nvvm.barrier")
 
     def dispatch(self) -> None:
         regions = self.plan.regions

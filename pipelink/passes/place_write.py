@@ -119,6 +119,8 @@ class _Writer:
             found["barrier"] = self.barrier(plan.barrier)
         if plan.source.multicast > 1:
             found["multicast"] = plan.source.multicast
+        if connect.shared:
+            found["shared"] = list(connect.shared)
         return found
 
     def buffers(self, key: str) -> list[Attributes]:

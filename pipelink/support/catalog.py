@@ -142,6 +142,7 @@ CATALOG: dict[str, str] = {
     "register-overcommit": "the roles need more registers than the SM has",
     "unsupported-by-target": "something is asked that the target does not have",
     "cluster-too-large": "a cluster has more CTAs than the hardware allows",
+    "cluster-mismatch": "a cluster transfer does not fit the kernel's cluster, or the tiles that it shares",
     "declaration-mismatch": "a component declared in IR is not what its object says",
     # linking
     "already-fused": "a kernel is code already, and no longer says which components it is made of",

@@ -24,19 +24,20 @@ SWIZZLE_ROW_BYTES: Final[dict[str, int]] = {"swizzle128": 128, "swizzle64": 64, 
 @dataclass(frozen=True)
 class Transfer:
     """One row of the table.  ``applies(source, target)`` returns None where the transfer is legal between the two
-    ports, otherwise the reason it is not, as a clause ('the layouts differ: row_major, swizzle128').  ``source`` is
-    the file with its device functions; transfers without one can be checked and placed but not fused.  ``min_arch``
-    is the oldest architecture whose instructions the file uses."""
+    ports, otherwise the reason it is not, as a clause ('the layouts differ: row_major, swizzle128').  ``sources``
+    are the files with its device functions (none where the linker alone makes it); a transfer whose ``sources`` are
+    None can be checked and placed but not fused.  ``min_arch`` is the oldest architecture that has their
+    instructions."""
 
     name: str
     kind: str
     applies: Callable[[Port, Port], str | None]
-    source: str | None = None
+    sources: tuple[str, ...] | None = None
     min_arch: str = "sm_80"
 
     @property
     def has_code(self) -> bool:
-        return self.source is not None
+        return self.sources is not None
 
 
 def _difference(source: Tile, target: Tile, index: int, *, layouts: bool = True) -> str | None:
@@ -150,20 +151,24 @@ def _staged(source: Port, target: Port) -> str | None:
 def _cluster(source: Port, target: Port) -> str | None:
     if why := _stream(source, target):
         return why
-    if source.touch != "tma_multicast":
-        return f"the slots are filled by {source.touch}, not by tma_multicast"
+    if source.touch not in ("tma", "tma_multicast"):
+        return f"the slots are filled by {source.touch}, not by tma"
+    if source.touch == "tma" and target.touch not in ("wgmma", "threads"):
+        return f"the slots are read by {target.touch}, not by wgmma or threads"
+    if source.ends:
+        return "the stream ends, and an end mark reaches one CTA alone"
     return _tiles_differ(source, target)
 
 
 #: All transfers, in order of preference.
 TRANSFERS: Final[tuple[Transfer, ...]] = (
-    Transfer("ring.tma", "ring", _ring_tma, source="ring.cu", min_arch="sm_90"),
-    Transfer("ring.threads", "ring", _ring_threads, source="ring.cu", min_arch="sm_90"),
-    Transfer("ring.threads.convert", "ring", _ring_convert, source="ring.cu", min_arch="sm_90"),
-    Transfer("ring.local", "local", lambda *_: "it stays inside one role", source="local.cu", min_arch="sm_80"),
-    Transfer("call", "call", _call, source=""),
-    Transfer("token", "token", _pair("token", "out", "in"), source="ring.cu", min_arch="sm_90"),
-    Transfer("cluster", "ring", _cluster),
+    Transfer("ring.tma", "ring", _ring_tma, sources=("ring.cu",), min_arch="sm_90"),
+    Transfer("ring.threads", "ring", _ring_threads, sources=("ring.cu",), min_arch="sm_90"),
+    Transfer("ring.threads.convert", "ring", _ring_convert, sources=("ring.cu",), min_arch="sm_90"),
+    Transfer("ring.local", "local", lambda *_: "it stays inside one role", sources=("local.cu",), min_arch="sm_80"),
+    Transfer("call", "call", _call, sources=()),
+    Transfer("token", "token", _pair("token", "out", "in"), sources=("ring.cu",), min_arch="sm_90"),
+    Transfer("cluster", "ring", _cluster, sources=("ring.cu", "cluster.cu"), min_arch="sm_90"),
     Transfer("tmem", "tmem", _tmem),
     Transfer("staged", "staged", _staged),
     Transfer("signal", "signal", _pair("signal", "out", "in")),

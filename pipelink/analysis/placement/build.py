@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pipelink.analysis.lifetimes import Lifetimes, RoleKey
+from pipelink.analysis.multicast import CLUSTER_CTAS
 from pipelink.analysis.placement.model import (
     Barrier,
     Buffer,
@@ -375,7 +376,7 @@ class _Builder:
             if role is None:
                 good = False
                 continue
-            arrivals = _consumer(role, port, self.elect)
+            arrivals = _consumer(role, port, self.elect, CLUSTER_CTAS if connect.shared else port.multicast)
             found.append(arrivals)
             readers += users
             group = self.lifetimes.group_of.get(users[0])
@@ -428,16 +429,16 @@ def _producer(role: RoleView, port: Port, elect: bool) -> Arrivals:
     return _threads(role, elect)
 
 
-def _consumer(role: RoleView, port: Port, elect: bool) -> Arrivals:
+def _consumer(role: RoleView, port: Port, elect: bool, ctas: int) -> Arrivals:
     """wgmma reads for a warpgroup at once; generic loads are done only when every warp says so.  A slot that TMA
-    multicasts is released by the consumers of every CTA that receives it."""
+    multicasts is released by the consumers of each of the CTAs that receive it."""
     if port.touch == "wgmma" and role.warps % WARPGROUP_WARPS == 0:
         found = Arrivals("warpgroup", role.warps // WARPGROUP_WARPS)
     elif port.touch == "tcgen05":
         found = Arrivals("thread", 1)
     else:
         found = _threads(role, elect)
-    return Arrivals(found.unit, found.count * port.multicast)
+    return Arrivals(found.unit, found.count * ctas)
 
 
 def _arrivals(arrivals: Arrivals) -> str:
