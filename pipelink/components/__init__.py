@@ -13,6 +13,11 @@ FOLDER: Final = Path(__file__).parent
 SOURCES: Final[dict[str, str]] = {
     "tma_loader": "sm_90a",
     "wgmma_mainloop": "sm_90a",
+    "fp8_loader": "sm_90a",
+    "fp8_mainloop": "sm_90a",
+    "fp8_block_mainloop": "sm_90a",
+    "sm120_loader": "sm_90",
+    "sm120_mainloop": "sm_90",
     "cp_async_mainloop": "sm_80",
     "store": "sm_80",
     "bias_relu": "sm_80",
