@@ -37,9 +37,14 @@ def requirements() -> list[Requirement]:
     return [Requirement(line) for group in [PROJECT["project"]["dependencies"], *extras] for line in group]
 
 
+NOT_INSTALLED = ("torch",)  # too large for `make test`; what needs it skips
+
+
 @pytest.mark.parametrize("requirement", requirements(), ids=lambda r: r.name)
 def test_dependency_is_pinned_and_installed_as_pinned(requirement: Requirement) -> None:
     assert re.fullmatch(r"==[0-9.]+", str(requirement.specifier))
+    if requirement.name in NOT_INSTALLED:
+        pytest.skip("no part of what the tests install")
     assert importlib.metadata.version(requirement.name) in requirement.specifier
 
 
@@ -55,7 +60,7 @@ def test_command_exists(command: str, target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", [m for m in ("pipelink", "pipelink.runtime") if (ROOT / m.replace(".", "/")).is_dir()]
+    "module", [m for m in ("pipelink", "pipelink.runtime", "pipelink.torch") if (ROOT / m.replace(".", "/")).is_dir()]
 )
 def test_import_brings_no_compiler(module: str) -> None:
     code = f"import sys, {module}; print(*sorted({{m.partition('.')[0] for m in sys.modules}}))"

@@ -1,0 +1,29 @@
+"""Linked kernels in torch: operators that ``torch.compile``, CUDA graphs and the profiler know.
+
+>>> op = pipelink.torch.register("mylib::gemm_relu", "gemm.plk", inputs=("a", "b", "bias"))
+>>> y = op(a, b, bias)                  # also torch.ops.mylib.gemm_relu(a, b, bias)
+>>> y = pipelink.torch.swiglu_linear(x, w)
+
+``register`` makes an operator of any package.  ``swiglu_linear`` picks a linked kernel for the device and the shape,
+from a folder that ``python -m pipelink.torch build`` fills.  Only this subpackage imports torch, and only when one of
+the two is first used, so that the build needs none.  docs/torch.md says what they accept.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pipelink.torch.operators import register
+    from pipelink.torch.swiglu import swiglu_linear
+
+__all__ = ["register", "swiglu_linear"]
+
+_HOMES = {"register": "operators", "swiglu_linear": "swiglu"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"pipelink.torch.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'pipelink.torch' has no attribute '{name}'")
