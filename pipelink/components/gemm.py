@@ -96,6 +96,22 @@ def wgmma(shape: str, mainloop: tuple[str, str] | None = None) -> Mainloop:
     return Mainloop(build, (m, n, k))
 
 
+def _tma(shape: str, loader: str, mainloop: str, *, source: str = "", element: str = "bf16", **more: str) -> Mainloop:
+    """A TMA loader and the mainloop that reads its ring, whose components are ``loader`` and ``mainloop`` with the shape
+    behind, and ``gated_`` before that; the loader's is in ``source``, if that does not have its name.  A mainloop that
+    need not know of gates is given as ``NAME*``."""
+
+    def build(c: Composer, gated: bool) -> Ports:
+        name, mark = mainloop.rstrip("*"), "gated_" if gated else ""
+        load = c.add(source or loader, f"{loader}_{mark}{shape}")
+        mma = c.add(name, f"{name}_{'' if mainloop.endswith('*') else mark}{shape}")
+        c.kernel.connect(load.ab, mma.ab)
+        return Ports((load.work, mma.work), mma.store)
+
+    m, n, k = map(int, shape.split("x"))
+    return Mainloop(build, (m, n, k), element, **more)
+
+
 def _cp_async(c: Composer, gated: bool) -> Ports:
     mma = c.add("cp_async_mainloop", "cp_async_mainloop_gated" if gated else "cp_async_mainloop")
     return Ports((mma.work,), mma.store)
@@ -104,6 +120,12 @@ def _cp_async(c: Composer, gated: bool) -> Ports:
 MAINLOOPS: dict[str, Mainloop] = {
     "wgmma_128x256x64": wgmma("128x256x64"),
     "wgmma_128x128x64": wgmma("128x128x64"),
+    "fp8_128x256x128": _tma("128x256x128", "fp8_loader", "fp8_mainloop*", element="e4m3"),
+    "fp8_128x128x128": _tma("128x128x128", "fp8_loader", "fp8_mainloop*", element="e4m3"),
+    "fp8_block_128x128x128": _tma(
+        "128x128x128", "fp8_block_loader", "fp8_block_mainloop", source="fp8_loader", element="e4m3"
+    ),
+    "sm120_128x128x64": _tma("128x128x64", "sm120_loader", "sm120_mainloop*", target="sm_120a"),
     "cp_async": Mainloop(_cp_async, (128, 128, 32), target="sm_80"),
 }
 EPILOGUES: dict[str, Epilogue] = {
