@@ -10,9 +10,9 @@ MOST = 448.0  # the largest e4m3
 TENSOR = ("fp8_128x256x128", "fp8_128x128x128")
 BLOCKS = ("fp8_block_128x128x128",)
 EPILOGUES = {
-    "fp8_128x256x128": ("store", "bias_relu"),
-    "fp8_128x128x128": ("store",),
-    "fp8_block_128x128x128": ("store", "gelu"),
+    "fp8_128x256x128": ("store", "bias_relu", "swiglu"),
+    "fp8_128x128x128": ("store", "swiglu"),
+    "fp8_block_128x128x128": ("store", "gelu", "swiglu"),
 }
 NAMES = [f"gemm-{mainloop}-{epilogue}-grouped_tiles" for mainloop, found in EPILOGUES.items() for epilogue in found]
 SHAPES = [  # M, N, K; rows of e4m3 start at multiples of 16 bytes, rows of the output at multiples of 8 elements

@@ -1,0 +1,179 @@
+"""GEMMs on e4m3, alone and with SwiGLU, beside torch's: paired, interleaved timing of CUDA graphs on one GPU.
+
+``fp8.py build FOLDER``          links the kernels (no GPU)
+``fp8.py time FOLDER OUT.json``  checks and times them (GPU, torch, cuda-bindings; no compiler)
+
+A ratio is time of torch / time of the kernel: above 1 means that the kernel is faster.  Torch multiplies with
+``torch._scaled_mm`` (fast accumulation, which is the faster of its two), bf16 out; its SwiGLU is the product, then a
+compiled ``silu(gate) * up``.  Scales are for whole tensors, or for 1 x 128 of A and 128 x 128 of B.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+MAINLOOPS = ("fp8_128x256x128", "fp8_128x128x128", "fp8_block_128x128x128")
+EPILOGUES = ("store", "swiglu")
+SHAPES = tuple((m, 14336, 4096) for m in (512, 4096, 8192))  # M, N, K; the weight has 2 N rows
+MOST = 448.0  # the largest e4m3
+ERROR_LIMIT = {"tensor": 1e-2, "block": 4e-3}  # of the norm; bf16 rounding gives 1.7e-3, short sums the rest
+LAUNCHES = 4  # in a graph
+
+
+def build(folder: Path) -> None:
+    """Link every mainloop with every epilogue."""
+    import tempfile
+
+    import pipelink
+    from pipelink.components import gemm
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as objects:
+        made = gemm.Objects(Path(objects))
+        for mainloop in MAINLOOPS:
+            for epilogue in EPILOGUES:
+                kernel = pipelink.Kernel("gemm", target="sm_90a")
+                gemm.add_gemm(gemm.Composer(kernel, made), gemm.MAINLOOPS[mainloop], epilogue, "grouped_tiles")
+                kernel.link().save(folder / f"{mainloop}-{epilogue}.plk")
+
+
+def time(folder: Path, out: Path, rounds: int) -> None:
+    """Check and time the kernels of the folder; print a table and write the JSON."""
+    sys.path[:0] = [str(HERE), str(HERE.parents[1])]
+    import timing
+    import torch
+
+    from pipelink import runtime
+
+    torch.backends.cuda.matmul.allow_tf32 = False
+    kernels = {path.stem: runtime.load(path) for path in sorted(folder.glob("fp8*.plk"))}
+
+    @torch.compile(dynamic=False)
+    def activate(x):
+        gate, up = x.chunk(2, dim=-1)
+        return torch.nn.functional.silu(gate) * up
+
+    def graph(launch):
+        for _ in range(2):
+            launch()
+        torch.cuda.synchronize()
+        made = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(made):
+            for _ in range(LAUNCHES):
+                launch()
+        return made
+
+    shapes: dict[str, dict] = {}
+    for m, n, k in SHAPES:
+        entry: dict = {"relative_error": {}, "ratio": {}, "tflops": {}}
+        graphs, pairs, problems = {}, {}, {}
+        x, w = torch.randn(m, k, device="cuda"), torch.randn(2 * n, k, device="cuda") / k**0.5
+        product = torch.empty(m, 2 * n, device="cuda", dtype=torch.bfloat16)
+        half = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
+        for scales in ("tensor", "block"):
+            if scales == "tensor":
+                a_scale, b_scale = (v.abs().amax().view(1) / MOST for v in (x, w))
+                a_full, b_full = a_scale, b_scale
+                mm_scales = (a_scale.view(1, 1), b_scale.view(1, 1))
+            else:
+                blocks = x.view(m, k // 128, 128).abs().amax(2) / MOST
+                a_full, a_scale = blocks.repeat_interleave(128, 1), blocks.T.contiguous()
+                b_scale = w.view(2 * n // 128, 128, k // 128, 128).abs().amax((1, 3)) / MOST
+                b_full = b_scale.repeat_interleave(128, 0).repeat_interleave(128, 1)
+                mm_scales = (a_scale.T, b_scale.T)
+            a, b = (x / a_full).to(torch.float8_e4m3fn), (w / b_full).to(torch.float8_e4m3fn)
+            expected = (a.float() * a_full) @ (b.float() * b_full).T
+            gate, up = expected.chunk(2, 1)
+            wanted = {"store": expected, "swiglu": torch.nn.functional.silu(gate) * up}
+
+            def multiply(a=a, b=b, given=mm_scales, fast=scales == "tensor"):
+                return torch._scaled_mm(a, b.T, *given, out_dtype=torch.bfloat16, use_fast_accum=fast)
+
+            peers = {"store": multiply, "swiglu": lambda multiply=multiply: activate(multiply())}
+            arguments = {"a": a, "b": b, "a_scale": a_scale, "b_scale": b_scale}
+            for epilogue in EPILOGUES:
+                reference = f"torch-{scales}-{epilogue}"
+                try:
+                    error = _error(peers[epilogue](), wanted[epilogue])
+                    graphs[reference] = graph(peers[epilogue])
+                    entry["relative_error"][reference] = error
+                except RuntimeError as problem:
+                    problems[reference] = str(problem).splitlines()[0]
+                for name, kernel in kernels.items():
+                    if not name.endswith(epilogue) or ("block" in name) != (scales == "block"):
+                        continue
+                    target = product if epilogue == "store" else half
+                    target.fill_(float("nan"))
+                    launch = lambda kernel=kernel, arguments=arguments, out=target: kernel(**arguments, out=out)  # noqa: E731
+                    launch()
+                    torch.cuda.synchronize()
+                    error = entry["relative_error"][name] = _error(target, wanted[epilogue])
+                    if not error < ERROR_LIMIT[scales]:
+                        sys.exit(f"{name} is wrong at {m}x{n}x{k}: relative error {error}")
+                    graphs[name] = graph(launch)
+                    pairs[name] = (reference if reference in graphs else f"torch-tensor-{epilogue}", name)
+            del expected, gate, up, wanted
+        work = 2 * m * 2 * n * k / 1e9  # TFLOP per second = work / milliseconds
+        replays = max(1, round(5 / (work / 1000) / LAUNCHES))  # samples of about 5 ms
+        times = timing.paired({p: (graphs[r].replay, graphs[s].replay) for p, (r, s) in pairs.items()}, rounds, replays)
+        for name, (reference, _) in pairs.items():
+            median, low, high = timing.interval([r / s for r, s in zip(*times[name], strict=True)])
+            entry["ratio"][name] = {"of": reference, "median": median, "low": low, "high": high}
+            for which, taken in zip((reference, name), times[name], strict=True):
+                entry["tflops"].setdefault(which, round(work * LAUNCHES / statistics.median(taken), 1))
+            print(
+                f"{m}x{n}x{k} {name:32} / {reference:20} {median:.4f} [{low:.4f}, {high:.4f}] "
+                f"{entry['tflops'][name]:7} {entry['tflops'][reference]:7} error {entry['relative_error'][name]:.2e}",
+                flush=True,
+            )
+        if problems:
+            entry["not_run"] = problems
+            print(problems)
+        shapes[f"{m}x{n}x{k}"] = entry
+    best = {
+        epilogue: [
+            max(r["median"] for p, r in s["ratio"].items() if p.endswith(epilogue) and "block" not in p)
+            for s in shapes.values()
+        ]
+        for epilogue in EPILOGUES
+    }
+    result = {
+        "benchmark": "fp8",
+        "gpu": torch.cuda.get_device_name(0),
+        "driver": timing.driver_version(),
+        "torch": torch.__version__,
+        "toolkit": json.loads(timing.manifest(next(folder.glob("fp8*.plk"))))["targets"][0]["toolkit"],
+        "rounds": rounds,
+        "geometric_mean_of_best_tile": {e: math.exp(statistics.mean(map(math.log, r))) for e, r in best.items()},
+        "shapes": shapes,
+    }
+    out.write_text(json.dumps(result, indent=1) + "\n")
+    print("geometric means, best tile:", result["geometric_mean_of_best_tile"])
+
+
+def _error(found, expected) -> float:
+    """Norm of the difference over norm of the reference."""
+    return ((found.float() - expected).norm() / expected.norm()).item()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("build", "time"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("out", type=Path, nargs="?", default=HERE.parent / "results" / "fp8.json")
+    parser.add_argument("--rounds", type=int, default=24)
+    arguments = parser.parse_args()
+    if arguments.what == "build":
+        build(arguments.folder)
+    else:
+        time(arguments.folder, arguments.out, arguments.rounds)
+
+
+if __name__ == "__main__":
+    main()
