@@ -108,6 +108,16 @@ CONFIGURATIONS: tuple[Configuration, ...] = (
     Configuration("cute_128x256x64", "bias_relu"),
     Configuration("cute_128x256x64", "gelu"),
     Configuration("cute_128x256x64", "residual_add"),
+    # Hopper, e4m3: a scale for each tensor, and for blocks
+    Configuration("fp8_128x256x128", "store"),
+    Configuration("fp8_128x256x128", "bias_relu"),
+    Configuration("fp8_128x128x128", "store"),
+    Configuration("fp8_block_128x128x128", "store"),
+    Configuration("fp8_block_128x128x128", "gelu"),
+    # TMA and mma.sync, for sm_120a and run on Hopper
+    Configuration("sm120_128x128x64", "store"),
+    Configuration("sm120_128x128x64", "residual_add"),
+    Configuration("sm120_128x128x64", "store", arch="sm_90a"),
     # Ampere's cp.async and mma.sync, also linked for newer architectures
     Configuration("cp_async", "store"),
     Configuration("cp_async", "bias_relu"),

@@ -23,13 +23,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import pipelink
 from benchmarks.configurations import BY_NAME, FOLDERS, Configuration
 from benchmarks.progress import RESULTS, Progress, Results
 from pipelink.backend import cubin, sass, toolchain
+from pipelink.backend.unit import compile_unit
 from pipelink.backend.cache import Cache
 from pipelink.components.gemm import Objects
 from pipelink.pipelines import Observer, source_digest, tool_versions
 from pipelink.support.diagnostics import LinkError
+from pipelink.target import parse_arch
+from pipelink.target import target as find_target
 
 OUTPUT = RESULTS / "inspect.json"
 CUTE_LIMIT = 3.0  # times that a link with a CuTe component must be faster than the full compile
@@ -51,16 +55,23 @@ def key_of(configuration: Configuration) -> str:
     return digest.hexdigest()[:16]
 
 
-def compile_monolith(configuration: Configuration, text: str) -> bytes:
+def newest_image(kernel: pipelink.Kernel, target: str) -> str:
+    """The newest architecture among the images that a link takes from the kernel's objects."""
+    goal = find_target(target)
+    chosen = [image.arch for item in kernel.objects for image in item.select(goal)]
+    return max(chosen, key=lambda arch: parse_arch(arch) or (0, ""))
+
+
+def compile_monolith(configuration: Configuration, kernel: pipelink.Kernel, text: str) -> bytes:
     """The cubin of a configuration as one translation unit."""
     folders: list[Path] = [*FOLDERS, toolchain.transfer_dir()]
     options: tuple[str, ...] = ()
     if configuration.cute:
         folders.append(toolchain.cutlass_include_dir())
         options = ("-default-device",)
-    return toolchain.compile_cubin(
-        text, f"{configuration.name}.cu", configuration.target, include_dirs=folders, options=options
-    )
+    target = configuration.target
+    image = newest_image(kernel, target)
+    return compile_unit(text, f"{configuration.name}.cu", target, image, include_dirs=folders, options=options)
 
 
 def _families(found: sass.Sass) -> dict[str, int]:
@@ -95,7 +106,7 @@ def inspect(name: str, folder: str, rounds: int) -> dict[str, Any]:
             if number == 0:
                 text = kernel.monolith(FOLDERS)
             start = time.perf_counter()
-            whole = compile_monolith(configuration, text)
+            whole = compile_monolith(configuration, kernel, text)
             compiles.append(time.perf_counter() - start)
         links, audits, compiles = links[-rounds:], audits[-rounds:], compiles[-rounds:]
         _measured_before = True

@@ -27,7 +27,7 @@ def run(names: Sequence[str], folder: Path) -> int:
             try:
                 kernel = configuration.compose(objects)
                 linked = kernel.link()
-                whole = compile_monolith(configuration, kernel.monolith(FOLDERS))
+                whole = compile_monolith(configuration, kernel, kernel.monolith(FOLDERS))
             except (LinkError, RuntimeError, StopIteration) as problem:
                 failed += 1
                 progress.step(f"{configuration.name}: {problem}")

@@ -18,6 +18,7 @@ from benchmarks.configurations import Configuration, Shape
 GUARD_ROWS, GUARD_COLUMNS = 3, 16  # around a guarded output
 DEVICE = "cuda"
 TYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "e4m3": torch.float8_e4m3fn}
+BLOCK = 128  # elements of K, and columns of B, that share a scale
 ROUNDING = 2.0**-8  # of bf16 and what float32 arithmetic adds to it, relative to the value
 # Absolute, for outputs of about one.  The tensor cores' fp8 sums keep 14 bits.
 SUMMING = {"bf16": 4e-3, "f16": 4e-3, "e4m3": 2e-2}
@@ -47,6 +48,10 @@ def activation_of(epilogue: str) -> Activation:
     return ACTIVATIONS[stem]
 
 
+def _ceildiv(a: int, b: int) -> int:
+    return -(-a // b)
+
+
 class Problem:
     """Operands of one configuration on M, N, K.  ``guarded`` puts the output inside a larger buffer."""
 
@@ -57,8 +62,12 @@ class Problem:
         self.element = configuration.parts.element
         self.output_type = torch.float16 if configuration.epilogue.endswith("f16") else torch.bfloat16
         self.rows = n * (2 if configuration.gated else 1)  # of B
-        self.a = self._random(m, k).to(TYPES[self.element])
-        self.b = (self._random(self.rows, k) / (k**0.5 if self.element != "e4m3" else 1.0)).to(TYPES[self.element])
+        self.scales: dict[str, torch.Tensor] = {}
+        a, b = self._random(m, k), self._random(self.rows, k) / k**0.5
+        if self.element == "e4m3":
+            self._quantise(a, b, configuration.mainloop.startswith("fp8_block"))
+        else:
+            self.a, self.b = a.to(TYPES[self.element]), b.to(TYPES[self.element])
         self.extra = {
             "bias_relu": lambda: {"bias": self._random(n).to(self.output_type)},
             "residual_add": lambda: {"residual": self._random(m, n).to(self.output_type)},
@@ -71,12 +80,30 @@ class Problem:
     def _random(self, *shape: int) -> torch.Tensor:
         return torch.randn(*shape, generator=self.generator, device=DEVICE)
 
+    def _quantise(self, a: torch.Tensor, b: torch.Tensor, blocks: bool) -> None:
+        """e4m3 operands with a scale for each tensor, or for 1 x 128 of A and 128 x 128 of B (of each half, if gated)."""
+        most, halves = float(torch.finfo(torch.float8_e4m3fn).max), 2 if self.configuration.gated else 1
+        if blocks:
+            (m, k), (rows, _) = a.shape, b.shape
+            steps, per_half = _ceildiv(k, BLOCK), _ceildiv(rows // halves, BLOCK)
+            a_scale = torch.empty(steps, _ceildiv(m, 4) * 4, device=DEVICE)[:, :m]  # rows start at 16 bytes
+            a_scale.copy_(torch.rand(steps, m, generator=self.generator, device=DEVICE) / 64 + 1 / 64)
+            b_scale = (torch.rand(halves * per_half, steps, generator=self.generator, device=DEVICE) + 1) / 64 / k**0.5
+            self.a_full = a_scale.T.repeat_interleave(BLOCK, 1)[:, :k]
+            each = [part.repeat_interleave(BLOCK, 0)[: rows // halves] for part in b_scale.split(per_half)]
+            self.b_full = torch.cat(each).repeat_interleave(BLOCK, 1)[:, :k]
+        else:
+            self.a_full, self.b_full = (x.abs().amax().view(1) / most for x in (a, b))
+            a_scale, b_scale = self.a_full, self.b_full
+        self.scales = {"a_scale": a_scale, "b_scale": b_scale}
+        self.a, self.b = ((x / full).to(torch.float8_e4m3fn) for x, full in ((a, self.a_full), (b, self.b_full)))
+
     def poison(self) -> None:
         self.buffer.fill_(float("nan"))
 
     def arguments(self) -> dict[str, Any]:
         """What a linked kernel takes."""
-        return {"a": self.a, "b": self.b, "out": self.out, **self.extra}
+        return {"a": self.a, "b": self.b, "out": self.out, **self.scales, **self.extra}
 
     @property
     def work(self) -> float:
@@ -90,7 +117,11 @@ class Problem:
         rows = torch.arange(count, device=DEVICE)
         if count > most_rows:
             rows = torch.randperm(count, generator=self.generator, device=DEVICE)[:most_rows]
-        product = self.a[rows].float() @ self.b.float().T
+        left, right = self.a[rows].float(), self.b.float()
+        if self.scales:
+            left *= self.a_full if self.a_full.numel() == 1 else self.a_full[rows]
+            right *= self.b_full
+        product = left @ right.T
         extra = [value[rows] if value.dim() == 2 else value for value in self.extra.values()]
         expected = activation_of(self.configuration.epilogue)(product, *[value.float() for value in extra])
         found = self.out[rows].float()
@@ -104,12 +135,13 @@ class Problem:
 
     # -------------------------------------------------------------------------------------------------------- peers
     def product(self) -> Callable[[], torch.Tensor]:
-        """cuBLAS's product alone: the same A and B, no activation."""
+        """cuBLAS's product alone: the same A and B, no activation.  ``torch._scaled_mm`` for e4m3."""
         result = torch.empty(self.a.shape[0], self.rows, device=DEVICE, dtype=self.output_type)
         if self.element == "e4m3":
-            one = torch.ones((), device=DEVICE)
+            # scales for tensors, also where ours are for blocks
+            a_scale, b_scale = (full.flatten()[0] for full in (self.a_full, self.b_full))
             return lambda: torch._scaled_mm(
-                self.a, self.b.T, scale_a=one, scale_b=one, out_dtype=self.output_type, use_fast_accum=True, out=result
+                self.a, self.b.T, a_scale, b_scale, out_dtype=self.output_type, use_fast_accum=True, out=result
             )
         return lambda: torch.matmul(self.a, self.b.T, out=result)
 

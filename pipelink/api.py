@@ -281,6 +281,11 @@ class Kernel:
 
     # -------------------------------------------------------------------------------------------------------- linking
     @property
+    def objects(self) -> tuple[Object, ...]:
+        """The objects that the instances came from."""
+        return tuple(self._objects)
+
+    @property
     def module(self) -> ir.Module:
         """The kernel's IR, without its components: what ``link`` hands to the passes."""
         from pipelink.ir import builder, new_context
