@@ -27,8 +27,8 @@ import pipelink
 from benchmarks.configurations import BY_NAME, FOLDERS, Configuration
 from benchmarks.progress import RESULTS, Progress, Results
 from pipelink.backend import cubin, sass, toolchain
-from pipelink.backend.unit import compile_unit
 from pipelink.backend.cache import Cache
+from pipelink.backend.unit import compile_unit
 from pipelink.components.gemm import Objects
 from pipelink.pipelines import Observer, source_digest, tool_versions
 from pipelink.support.diagnostics import LinkError

@@ -81,7 +81,7 @@ class Problem:
         return torch.randn(*shape, generator=self.generator, device=DEVICE)
 
     def _quantise(self, a: torch.Tensor, b: torch.Tensor, blocks: bool) -> None:
-        """e4m3 operands with a scale for each tensor, or for 1 x 128 of A and 128 x 128 of B (of each half, if gated)."""
+        """e4m3 operands with a scale for each tensor, or for 1 x 128 of A and 128 x 128 of B (of each half of it)."""
         most, halves = float(torch.finfo(torch.float8_e4m3fn).max), 2 if self.configuration.gated else 1
         if blocks:
             (m, k), (rows, _) = a.shape, b.shape
