@@ -421,12 +421,12 @@ class Work:
 
     def _transfer_sources(self) -> tuple[str, ...]:
         """The files of the transfers that were placed, each once, by name."""
-        from pipelink.transfers import BY_NAME
+        from pipelink.transfers import sources
 
-        names = [placement["transfer"] for placement in self.placement["connections"].values()]
+        placed = list(self.placement["connections"].values())
         for instance in self.placement["instances"].values():
-            names += [local["transfer"] for local in instance.get("locals", {}).values()]
-        return tuple(sorted({source for name in names for source in BY_NAME[name].sources or ()}))
+            placed += instance.get("locals", {}).values()
+        return tuple(sorted(set[str]().union(*map(sources, placed))))
 
     def entry(self) -> Any:
         """The generated kernel as NVVM IR text and LTO-IR (``backend.nvvm.Entry``)."""
@@ -481,11 +481,11 @@ class Work:
         """LTO-IR of one transfer source, for the oldest architecture that all its transfers run on."""
         from pipelink import transfers
         from pipelink.backend import toolchain
+        from pipelink.target import parse_arch
 
         folder = Path(transfers.__file__).parent
-        arch = max(
-            (t.min_arch for t in transfers.TRANSFERS if name in (t.sources or ())), key=lambda text: int(text[3:])
-        )
+        archs = {t.min_arch for t in transfers.TRANSFERS if name in (t.sources or ())}
+        arch = max(archs, key=lambda text: parse_arch(text) or (0, ""))
 
         def build() -> Parts:
             with self.watch.timed(f"NVRTC {name}"):

@@ -97,6 +97,7 @@ TARGETS: dict[str, Target] = {
         _SM90,
         replace(_SM90, name="sm_90a", setmaxnreg=True, wgmma=True),
         _SM100A,
+        replace(_SM100A, name="sm_100f"),  # the family: what runs on all of its members
         replace(_SM100A, name="sm_103a"),
         _SM120A,
     )

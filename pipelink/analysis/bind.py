@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pipelink.analysis.binding import (
+    Allocation,
     Arg,
     Binding,
     Body,
@@ -35,6 +36,7 @@ from pipelink.analysis.binding import (
     Select,
     State,
     Statement,
+    TensorMemory,
     Type,
     Value,
     Words,
@@ -43,7 +45,7 @@ from pipelink.analysis.binding import (
 from pipelink.analysis.multicast import Split, division
 from pipelink.ir.views import Component, Connect, Instance, Kernel, Port
 from pipelink.support.diagnostics import Diagnostics
-from pipelink.transfers import BY_NAME, SWIZZLE_ROW_BYTES
+from pipelink.transfers import BY_NAME, COMMIT, SWIZZLE_ROW_BYTES, sources
 
 #: Parameter types that become frame scalars; others are read in place, from the parameter block.
 SCALARS: Final[dict[str, int]] = {
@@ -77,6 +79,22 @@ def entry_registers(threads: int, min_ctas: int) -> int:
     """Registers per thread that ptxas allots under launch bounds: the register file over all threads, rounded down
     to a multiple of 8, at most 255 (CUDA programming guide, compute capabilities)."""
     return min(REGISTERS_PER_SM // (threads * min_ctas) // 8 * 8, 255)
+
+
+def _after_wait(port: Port) -> tuple[Statement, ...]:
+    """What follows a wait: tcgen05 instructions are ordered behind it only by a fence."""
+    return (Invoke("pl_tmem_after", ()),) if port.touch == "tcgen05" else ()
+
+
+def _release(placed: dict[str, Any], shared: bool) -> tuple[Statement, ...]:
+    """A consumer's arrival, ``shared``: in both CTAs of a pair.  Tensor cores arrive, or threads, whose loads from
+    tensor memory are complete first."""
+    empty, stage = Const(placed["empty"]), Arg("stage")
+    if placed["consumer_unit"] == COMMIT:
+        return (Invoke("pl_tmem_commit_both" if shared else "pl_tmem_commit", (empty, stage)),)
+    loaded = (Invoke("pl_tmem_loaded", ()),) if "columns" in placed else ()
+    unit = Const(_UNITS[placed["consumer_unit"]])
+    return (*loaded, Invoke("pl_cluster_release" if shared else "pl_ring_release", (empty, stage, unit)))
 
 
 class _Builder:
@@ -134,8 +152,11 @@ class _Builder:
             self.ports, path, "pl_address", (("stage", "unsigned"), ("part", "int")), "unsigned", instance, body
         )
 
-    def slots(self, buffers: list[dict[str, int]]) -> list[Value]:
-        return [Linear(buffer["address"], buffer["stride"], "stage") for buffer in buffers]
+    def slots(self, placed: dict[str, Any]) -> list[Value]:
+        """The address of each tile of a slot, in tensor memory or in shared memory."""
+        if "columns" in placed:
+            return [TensorMemory(part["column"], part["stride"], "stage") for part in placed["columns"]]
+        return [Linear(buffer["address"], buffer["stride"], "stage") for buffer in placed["buffers"]]
 
     def producer(self, connect: Connect, instance: Instance, port: Port) -> None:
         placed = placement_of(connect)
@@ -144,7 +165,7 @@ class _Builder:
         end = Const(placed.get("end", 0))
         tx = placed["producer_unit"] == "tx"
         cursor = CursorPointer(placed["producer_cursor"])
-        slots = self.slots(placed["buffers"])
+        slots = self.slots(placed)
         convert = placed["transfer"] == "ring.threads.convert"
         staging = [Const(buffer["address"]) for buffer in placed["staging"]] if convert else []
         self.stream_common(path, instance, stages, list(staging) if convert else slots)
@@ -161,9 +182,10 @@ class _Builder:
                 "stage",
                 "unsigned",
             ),
+            *_after_wait(port),
             Return(Result("stage")),
         )
-        unit = Const(0 if tx else _UNITS[placed["producer_unit"]])
+        unit = Const(_UNITS.get(placed["producer_unit"], 0))
         fence = Const(int(bool(placed["producer_fence"])))
         stage = Arg("stage")
         if tx:
@@ -204,7 +226,9 @@ class _Builder:
                 (("stage", "unsigned"),),
                 "void",
                 instance,
-                Invoke("pl_ring_commit", (Const(full), stage, unit, fence)),
+                Invoke("pl_tmem_commit", (Const(full), stage))
+                if placed["producer_unit"] == COMMIT
+                else Invoke("pl_ring_commit", (Const(full), stage, unit, fence)),
                 Return(),
             )
         if port.ends:
@@ -271,7 +295,7 @@ class _Builder:
         placed = placement_of(connect)
         path = self.path(instance, port.name)
         stages = placed["stages"]
-        self.stream_common(path, instance, stages, self.slots(placed["buffers"]))
+        self.stream_common(path, instance, stages, self.slots(placed))
         self.define(
             self.ports,
             path,
@@ -285,6 +309,7 @@ class _Builder:
                 "stage",
                 "unsigned",
             ),
+            *_after_wait(port),
             Return(Result("stage")),
         )
         self.define(
@@ -294,10 +319,7 @@ class _Builder:
             (("stage", "unsigned"),),
             "void",
             instance,
-            Invoke(
-                "pl_cluster_release" if connect.shared else "pl_ring_release",
-                (Const(placed["empty"]), Arg("stage"), Const(_UNITS[placed["consumer_unit"]])),
-            ),
+            *_release(placed, bool(connect.shared)),
             Return(),
         )
         if port.ends:
@@ -315,7 +337,7 @@ class _Builder:
     def local(self, instance: Instance, name: str, placed: dict[str, Any]) -> None:
         path = self.path(instance, name)
         stages, barrier = placed["stages"], placed["barrier"]
-        self.stream_common(path, instance, stages, self.slots(placed["buffers"]))
+        self.stream_common(path, instance, stages, self.slots(placed))
 
         def take(cursor: int) -> Invoke:
             return Invoke("pl_local_take", (CursorPointer(cursor), Const(stages)), "stage", "unsigned")
@@ -399,7 +421,7 @@ class _Builder:
                     connect.location,
                 )
                 continue
-            self.sources.update(dict.fromkeys(transfer.sources))
+            self.sources |= dict.fromkeys(sources(placement_of(connect)))
             source, target = self.instances[connect.source.root], self.instances[connect.target.root]
             if transfer.kind == "call":
                 self.call(connect, source, target)
@@ -499,6 +521,20 @@ class _Builder:
             for first, end in groups
         )
 
+    def tensor_memory(self) -> Allocation | None:
+        """The allocation.  Its warp is the first that reads a ring there, or the CTA's first: one whose threads stay
+        together."""
+        if "tmem_columns" not in self.placement:
+            return None
+        first = 0
+        for connect in self.kernel.connects:
+            if "columns" in placement_of(connect):
+                reader = self.instances[connect.target.root]
+                port = self.component(reader).ports[connect.target.leaf]
+                first = self.first_thread(reader, self.role_of(reader, port))
+                break
+        return Allocation(self.placement["tmem_word"], self.placement["tmem_columns"], first)
+
     def build(self) -> Binding:
         self.connections()
         self.resources()
@@ -516,11 +552,13 @@ class _Builder:
             words=tuple(Words(w["address"], w["count"], w["value"]) for w in self.placement.get("words", [])),
             regions=self.regions(),
             paired=any(connect.shared for connect in self.kernel.connects),
+            tensor_memory=self.tensor_memory(),
         )
         frame = Frame(
             scalars=tuple(self.scalars.values()),
             states=tuple(sorted(self.states.values(), key=lambda state: -state.align)),
             parities=tuple(self.parities),
+            tensor_memory=entry.tensor_memory is not None,
         )
         return Binding(
             tuple(self.ports.values()), tuple(self.accessors.values()), frame, entry, tuple(sorted(self.sources))

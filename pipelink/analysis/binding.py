@@ -75,13 +75,22 @@ class Linear:
 
 
 @dataclass(frozen=True)
+class TensorMemory:
+    """Tensor-memory address: column ``base + stride * argument`` of the CTA's allocation, which the frame names."""
+
+    base: int
+    stride: int
+    argument: str
+
+
+@dataclass(frozen=True)
 class RoleThread:
     """The calling thread's number within its role: thread index minus ``first``."""
 
     first: int
 
 
-Value = Const | Arg | Result | FieldPointer | CursorPointer | ParameterPointer | Linear | RoleThread
+Value = Const | Arg | Result | FieldPointer | CursorPointer | ParameterPointer | Linear | TensorMemory | RoleThread
 
 
 @dataclass(frozen=True)
@@ -173,11 +182,13 @@ class State:
 
 @dataclass(frozen=True)
 class Frame:
-    """Per-thread state: parameter block, states by falling alignment, scalars, cursors (stage and parity each)."""
+    """Per-thread state: parameter block, states by falling alignment, scalars, tensor memory, cursors (stage and parity
+    each)."""
 
     scalars: tuple[Scalar, ...]
     states: tuple[State, ...]
     parities: tuple[int, ...]  # initial parity of each cursor
+    tensor_memory: bool = False  # holds where the CTA's tensor memory begins
 
     @property
     def align(self) -> int:
@@ -220,6 +231,16 @@ class Words:
 
 
 @dataclass(frozen=True)
+class Allocation:
+    """Tensor memory of the CTA: the warp that starts at thread ``first`` allocates ``columns``, leaves their address at
+    ``word`` of shared memory, and frees them when every role is done."""
+
+    word: int
+    columns: int
+    first: int
+
+
+@dataclass(frozen=True)
 class EntryPlan:
     """The kernel function."""
 
@@ -233,6 +254,7 @@ class EntryPlan:
     words: tuple[Words, ...]
     regions: tuple[Region, ...]
     paired: bool = False  # CTAs of a cluster reach into each other: they start and end together
+    tensor_memory: Allocation | None = None
 
 
 @dataclass(frozen=True)

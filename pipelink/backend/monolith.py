@@ -13,6 +13,7 @@ from typing import Final
 
 from pipelink.analysis.bind import bind
 from pipelink.analysis.binding import (
+    Allocation,
     Arg,
     Binding,
     Body,
@@ -33,12 +34,14 @@ from pipelink.analysis.binding import (
     RoleThread,
     Select,
     Statement,
+    TensorMemory,
     Type,
     Value,
 )
 from pipelink.backend import toolchain
 from pipelink.ir.views import Component, Kernel
 from pipelink.support.diagnostics import Diagnostics, error
+from pipelink.target import WARP_THREADS
 
 _TYPES: Final[dict[Type, str]] = {
     "void": "void", "unsigned": "unsigned", "int": "int", "pointer": "const void*",
@@ -65,6 +68,8 @@ def _value(value: Value) -> str:
             return f"static_cast<plg::frame*>(frame)->params + {offset}"
         case Linear(base=base, stride=stride, argument=argument):
             return f"{argument} * {stride}u + {base}u"
+        case TensorMemory(base=base, stride=stride, argument=argument):
+            return f"{argument} * {stride}u + {base}u + static_cast<plg::frame*>(frame)->tensor_memory"
         case RoleThread(first=first):
             return f"threadIdx.x - {first}u"
 
@@ -117,6 +122,8 @@ def _frame(frame: Frame) -> str:
         members.append(f"alignas({state.align}) {unit} {state.name}[{-(-state.bytes // min(state.align, 8))}];")
     members.append("const char* params;")
     members += [f"{_SCALARS[scalar.type]} {scalar.name};" for scalar in frame.scalars]
+    if frame.tensor_memory:
+        members.append("unsigned tensor_memory;")
     members.append(f"cursor cursors[{max(1, len(frame.parities))}];")
     text = "\n  ".join(members)
     return (
@@ -133,6 +140,8 @@ def _fill(frame: Frame) -> str:
             lines.append(f"f.{scalar.name} = static_cast<{kind}>({scalar.constant!r});")
         else:
             lines.append(f"f.{scalar.name} = *reinterpret_cast<{kind} const*>(f.params + {scalar.offset});")
+    if frame.tensor_memory:
+        lines.append("f.tensor_memory = tensor_memory;")
     lines += [f"f.cursors[{index}] = {{0u, {parity}u}};" for index, parity in enumerate(frame.parities)]
     return "\n    ".join(lines)
 
@@ -147,15 +156,19 @@ def _region(region: Region, binding: Binding) -> str:
         change = "dec" if region.registers < binding.entry.entry_registers else "inc"
         text += f'    asm volatile("setmaxnreg.{change}.sync.aligned.u32 {region.registers};");\n'
     for index, role in enumerate(region.roles):
+        body = _role(role, binding.frame)
         if role.one_thread:
             condition = f"threadIdx.x == {role.first}"
+            if index + 1 < len(region.roles):  # by warps first, as in the entry
+                body = f"    if ({condition}) {{\n{body}    }}\n"
+                condition = f"threadIdx.x < {role.first + role.threads}u"
         elif (role.first, role.first + role.threads) == (region.first, region.end):
-            text += _role(role, binding.frame)
+            text += body
             continue
         else:
             shifted = f"threadIdx.x - {role.first}u" if role.first else "threadIdx.x"
             condition = f"{shifted} < {role.threads}u"
-        text += f"    {'else ' if index else ''}if ({condition}) {{\n{_role(role, binding.frame)}    }}\n"
+        text += f"    {'else ' if index else ''}if ({condition}) {{\n{body}    }}\n"
     return text
 
 
@@ -165,7 +178,8 @@ def _kernel(binding: Binding) -> str:
         f'extern "C" __global__ void __launch_bounds__({plan.threads}, {plan.min_ctas}) '
         f"{plan.kernel}(const __grid_constant__ plg::block params) {{"
     ]
-    if plan.mbarriers or plan.words:
+    memory = plan.tensor_memory
+    if plan.mbarriers or plan.words or memory:
         lines.append("  if (threadIdx.x == 0) {")
         for group in plan.mbarriers:
             lines += [
@@ -182,16 +196,28 @@ def _kernel(binding: Binding) -> str:
         if plan.mbarriers:
             lines.append('    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");')
             lines.append('    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");')
-        meet = "pl_cluster_meet();" if plan.paired else "__syncthreads();"
-        lines.append(f"  }}\n  {meet}")
+        lines.append("  }")
+        if memory is not None:
+            lines.append(f"  if ({_in_warp(memory)}) pl_tmem_allocate({memory.word}u, {memory.columns}u);")
+        lines.append(f"  {'pl_cluster_meet' if plan.paired else '__syncthreads'}();")
+        if memory is not None:
+            lines.append(f"  const unsigned tensor_memory = pl_tmem_base({memory.word}u);")
     for index, region in enumerate(plan.regions):
         last = index + 1 == len(plan.regions)
         condition = "" if last else f"if (threadIdx.x < {region.end}) "
         lines.append(f"  {'else ' if index else ''}{condition}{{\n{_region(region, binding)}  }}")
     if plan.paired:
         lines.append("  pl_cluster_leave();")
+    elif memory is not None:
+        lines.append("  pl_tmem_leave();")
+    if memory is not None:
+        lines.append(f"  if ({_in_warp(memory)}) pl_tmem_free(tensor_memory, {memory.columns}u);")
     lines.append("}")
     return "\n".join(lines)
+
+
+def _in_warp(memory: Allocation) -> str:
+    return f"threadIdx.x{f' - {memory.first}u' if memory.first else ''} < {WARP_THREADS}u"
 
 
 def find_sources(components: Iterable[Component], directories: Iterable[Path]) -> list[Path]:

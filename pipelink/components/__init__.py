@@ -11,13 +11,15 @@ FOLDER: Final = Path(__file__).parent
 #: Source (its name without ``.cu``) -> the architecture it is compiled for: the oldest that its instructions run on,
 #: and so the one whose image links for the most targets.
 SOURCES: Final[dict[str, str]] = {
-    "tma_loader": "sm_90a",
+    "tma_loader": "sm_90",
     "wgmma_mainloop": "sm_90a",
     "fp8_loader": "sm_90a",
     "fp8_mainloop": "sm_90a",
     "fp8_block_mainloop": "sm_90a",
     "sm120_loader": "sm_90",
     "sm120_mainloop": "sm_90",
+    "sm100_mainloop": "sm_100f",
+    "tmem_reader": "sm_100f",
     "cp_async_mainloop": "sm_80",
     "store": "sm_80",
     "bias_relu": "sm_80",

@@ -112,6 +112,21 @@ def _tma(shape: str, loader: str, mainloop: str, *, source: str = "", element: s
     return Mainloop(build, (m, n, k), element, **more)
 
 
+def _tcgen05(shape: str) -> Mainloop:
+    """TMA loader, the thread that multiplies, and the warps that read its accumulators."""
+
+    def build(c: Composer, gated: bool) -> Ports:
+        load = c.add("tma_loader", f"tma_loader_{'gated_' if gated else ''}{shape}")
+        mma = c.add("sm100_mainloop", f"sm100_mainloop_{shape}")
+        read = c.add("tmem_reader", f"tmem_reader_{shape.rpartition('x')[0]}")
+        c.kernel.connect(load.ab, mma.ab)
+        c.kernel.connect(mma.acc, read.acc)
+        return Ports((load.work, mma.work, read.work), read.store)
+
+    m, n, k = map(int, shape.split("x"))
+    return Mainloop(build, (m, n, k), target="sm_100a")
+
+
 def _cp_async(c: Composer, gated: bool) -> Ports:
     mma = c.add("cp_async_mainloop", "cp_async_mainloop_gated" if gated else "cp_async_mainloop")
     return Ports((mma.work,), mma.store)
@@ -126,6 +141,8 @@ MAINLOOPS: dict[str, Mainloop] = {
         "128x128x128", "fp8_block_loader", "fp8_block_mainloop", source="fp8_loader", element="e4m3"
     ),
     "sm120_128x128x64": _tma("128x128x64", "sm120_loader", "sm120_mainloop*", target="sm_120a"),
+    "tcgen05_128x256x64": _tcgen05("128x256x64"),
+    "tcgen05_128x128x64": _tcgen05("128x128x64"),
     "cp_async": Mainloop(_cp_async, (128, 128, 32), target="sm_80"),
 }
 EPILOGUES: dict[str, Epilogue] = {

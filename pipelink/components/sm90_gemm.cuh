@@ -21,6 +21,7 @@ using ab_tiles = pl::stream<pl::swizzle128<pl::tile<pl::bf16, M, sm90_k_tile>>,
 template <class AB, int M, int N, class Work, class MapA, class MapB>
 __device__ __forceinline__ void load_tiles(pl::self self, Work work, const MapA& map_a, const MapB& map_b,
                                            int k_tiles) {
+  if (k_tiles <= 0) return;  // said once: compilers differ in whether they find it out of the loop
   for (int i = 0; auto w = work(i); ++i)
     for (int k = 0; k < k_tiles; ++k) {
       pl::slot slot = AB::acquire(self);

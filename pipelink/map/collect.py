@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pipelink.analysis.lifetimes import Lifetimes
+from pipelink.analysis.placement.build import TMEM_WORD, TMEM_WORD_BYTES
 from pipelink.analysis.placement.model import Scope
 from pipelink.ir.views import Component, Connect, Kernel, Program
 from pipelink.support.diagnostics import error
@@ -153,6 +154,9 @@ class _Collector:
             end = max(w["address"] + 4 * w["count"] for w in words)
             count = sum(w["count"] for w in words)
             self.add(Scope(), Region(f"{count} end flags", SYSTEM, "end flags", words[0]["address"], end))
+        if "tmem_word" in self.placement:
+            at = self.placement["tmem_word"]
+            self.add(Scope(), Region(TMEM_WORD, SYSTEM, "tensor memory's address", at, at + TMEM_WORD_BYTES))
 
     def scope(self, instance: str, role: str | None) -> Scope:
         return self.lifetimes.scope(self.lifetimes.users(instance, role))

@@ -103,12 +103,23 @@ _CUTE: Final[dict[str, Check]] = {
     "stride": _is_list(_is_int(1), 2, 32),  # extent and stride of each mode
     "swizzle": _is_list(_is_int(0, 16), 3, 3),
 }
+_TMEM: Final[dict[str, Check]] = {
+    "element": _is_text,
+    "shape": _EXTENTS,
+    "layout": _is_one_of("tmem"),
+    "space": _is_one_of("tmem"),
+    "bytes": _is_int(1),
+    "columns": _is_int(1, 512),
+}
 
 
 def _is_tile(value: Any) -> bool:
-    if not isinstance(value, dict) or not all(key in value for key in _TILE):
+    if not isinstance(value, dict):
         return False
-    known = {**_TILE, **_CUTE} if value["layout"] == "cute" else _TILE
+    needed = _TMEM if value.get("layout") == "tmem" else _TILE
+    if not all(key in value for key in needed):
+        return False
+    known = {**_TILE, **_CUTE} if value["layout"] == "cute" else needed
     return all(key in known and known[key](part) for key, part in value.items())
 
 
@@ -125,7 +136,7 @@ def _keys(required: Mapping[str, Check] | None = None, **optional: Check) -> _Ke
 
 
 _STREAM = {"tiles": _is_list(_is_tile, 1, 64), "stages": _is_range(1, 64)}
-_TOUCH = _is_one_of("tma", "threads", "wgmma")
+_TOUCH = _is_one_of("tma", "threads", "wgmma", "tcgen05")
 #: Ports by (kind, direction).
 _PORTS: Final[dict[tuple[str, str], _Keys]] = {
     ("stream", "out"): _keys({**_STREAM, "touch": _TOUCH}, ends=_is_true, may_be_empty=_is_true, role=_is_name),

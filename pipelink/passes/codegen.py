@@ -28,6 +28,7 @@ from pipelink.analysis.binding import (
     Return,
     RoleThread,
     Select,
+    TensorMemory,
     Type,
     Value,
 )
@@ -44,6 +45,10 @@ SCALAR_TYPES: Final[dict[str, str]] = {
     "i8": "i8", "u8": "i8", "bool": "i8", "i16": "i16", "u16": "i16", "bf16": "i16", "f16": "i16", "i32": "i32",
     "u32": "i32", "f32": "f32", "i64": "i64", "u64": "i64", "f64": "f64", "pointer": "!llvm.ptr",
 }  # fmt: skip
+
+
+#: The frame's field that says where the CTA's tensor memory begins.
+TENSOR_MEMORY: Final = "tensor_memory"
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,9 @@ def layout_frame(frame: Frame) -> FrameLayout:
     for scalar in frame.scalars:
         fields[scalar.name] = len(members)
         members.append(SCALAR_TYPES[scalar.type].removeprefix("!llvm."))
+    if frame.tensor_memory:
+        fields[TENSOR_MEMORY] = len(members)
+        members.append("i32")
     members.append(f"array<{max(1, len(frame.parities))} x struct<(i32, i32)>>")
     return FrameLayout(f"!llvm.struct<({', '.join(members)})>", fields, len(members) - 1, frame.align)
 
@@ -130,6 +138,12 @@ class Writer:
             case Linear(base=base, stride=stride, argument=argument):
                 scaled = self.new(f"llvm.mul %{argument}, {self.constant(stride)} : i32")
                 return self.new(f"llvm.add {scaled}, {self.constant(base)} : i32"), "i32"
+            case TensorMemory(base=base, stride=stride, argument=argument):
+                slot = self.frame_field("%frame", self.layout.fields[TENSOR_MEMORY])
+                start = self.new(f"llvm.load {slot} : !llvm.ptr -> i32")
+                scaled = self.new(f"llvm.mul %{argument}, {self.constant(stride)} : i32")
+                column = self.new(f"llvm.add {scaled}, {self.constant(base)} : i32")
+                return self.new(f"llvm.add {column}, {start} : i32"), "i32"
             case RoleThread(first=first):
                 thread = self.new("nvvm.read.ptx.sreg.tid.x : i32")
                 return self.new(f"llvm.sub {thread}, {self.constant(first)} : i32"), "i32"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pipelink.analysis.bind import bind
-from pipelink.analysis.binding import Binding, EntryPlan, Region, RoleEntry, mangle
+from pipelink.analysis.binding import Binding, Const, EntryPlan, Invoke, Region, Result, RoleEntry, mangle
 from pipelink.ir.views import Kernel, program
-from pipelink.passes.codegen import SCALAR_TYPES, Writer, insert, layout_frame
+from pipelink.passes.codegen import SCALAR_TYPES, TENSOR_MEMORY, Writer, insert, layout_frame
 from pipelink.support.diagnostics import Diagnostics
 from pipelink.support.mlir import ir
+from pipelink.target import WARP_THREADS
 
 
 class _EntryWriter(Writer):
@@ -19,6 +20,7 @@ class _EntryWriter(Writer):
         super().__init__(layout_frame(binding.frame))
         self.binding = binding
         self.plan: EntryPlan = binding.entry
+        self.results: dict[str, str] = {}
 
     def block(self, name: str) -> None:
         self.lines.append(f"  ^{name}:")
@@ -34,12 +36,15 @@ class _EntryWriter(Writer):
                     f"{{alignment = {self.layout.align} : i64}} : (i32) -> !llvm.ptr"
                 )
         self.thread = self.new("nvvm.read.ptx.sreg.tid.x : i32")
-        if plan.mbarriers or plan.words:
+        if plan.mbarriers or plan.words or plan.tensor_memory:
             self.set_up()
         self.dispatch()
         self.block("done")
         if plan.paired:  # the peer may still copy into this CTA or arrive at its barriers
             self.call("pl_cluster_leave")
+        elif plan.tensor_memory is not None:
+            self.call("pl_tmem_leave")
+        self.free_tensor_memory()
         self.put("llvm.return")
         parameters = f"!llvm.struct<(array<{max(plan.parameter_bytes, 1)} x i8>)>"
         head = (
@@ -78,10 +83,45 @@ class _EntryWriter(Writer):
             self.asm("fence.proxy.async.shared::cta;", "~{memory}")
         self.put("llvm.br ^ready")
         self.block("ready")
+        self.allocate_tensor_memory()
+
+    def meet(self) -> None:
         if self.plan.paired:
             self.call("pl_cluster_meet")
         else:
             self.put("nvvm.barrier")
+
+    def allocate_tensor_memory(self) -> None:
+        """Meet, after one warp has allocated tensor memory, if there is any: then every thread reads its address."""
+        memory = self.plan.tensor_memory
+        if memory is None:
+            self.meet()
+            return
+        self.branch_to_warp(memory.first, "allocate", "allocated")
+        self.invoke(Invoke("pl_tmem_allocate", (Const(memory.word), Const(memory.columns))), {})
+        self.put("llvm.br ^allocated")
+        self.block("allocated")
+        self.meet()
+        self.invoke(Invoke("pl_tmem_base", (Const(memory.word),), "base", "unsigned"), self.results)
+
+    def free_tensor_memory(self) -> None:
+        """The warp that allocated it frees it; all threads have left their roles and met."""
+        memory = self.plan.tensor_memory
+        if memory is None:
+            return
+        self.branch_to_warp(memory.first, "free", "end")
+        self.invoke(Invoke("pl_tmem_free", (Result("base"), Const(memory.columns))), self.results)
+        self.put("llvm.br ^end")
+        self.block("end")
+
+    def branch_to_warp(self, first: int, inside: str, after: str) -> None:
+        """Open the block that one warp runs."""
+        number = self.thread
+        if first:
+            number = self.new(f"llvm.sub {self.thread}, {self.constant(first)} : i32")
+        chosen = self.new(f'llvm.icmp "ult" {number}, {self.constant(WARP_THREADS)} : i32')
+        self.put(f"llvm.cond_br {chosen}, ^{inside}, ^{after}")
+        self.block(inside)
 
     def dispatch(self) -> None:
         regions = self.plan.regions
@@ -101,6 +141,13 @@ class _EntryWriter(Writer):
             self.asm(f"setmaxnreg.{change}.sync.aligned.u32 {region.registers};", "")
         for index, role in enumerate(region.roles):
             name = f"role{number}_{index}"
+            following = f"{name}_else" if index + 1 < len(region.roles) else "done"
+            otherwise = following
+            if role.one_thread and following != "done":  # by warps first: the threads alone would become a switch
+                inside = self.new(f'llvm.icmp "ult" {self.thread}, {self.constant(role.first + role.threads)} : i32')
+                self.put(f"llvm.cond_br {inside}, ^{name}_warps, ^{following}")
+                self.block(f"{name}_warps")
+                otherwise = "done"
             if role.one_thread:
                 chosen = self.new(f'llvm.icmp "eq" {self.thread}, {self.constant(role.first)} : i32')
             elif (role.first, role.first + role.threads) == (region.first, region.end):
@@ -111,8 +158,7 @@ class _EntryWriter(Writer):
                 if role.first:
                     number_ = self.new(f"llvm.sub {self.thread}, {self.constant(role.first)} : i32")
                 chosen = self.new(f'llvm.icmp "ult" {number_}, {self.constant(role.threads)} : i32')
-            following = f"{name}_else" if index + 1 < len(region.roles) else "done"
-            self.put(f"llvm.cond_br {chosen}, ^{name}, ^{following}")
+            self.put(f"llvm.cond_br {chosen}, ^{name}, ^{otherwise}")
             self.block(name)
             self.role(role)
             if following != "done":
@@ -136,6 +182,9 @@ class _EntryWriter(Writer):
                 value = self.new(f"llvm.mlir.constant({int(scalar.constant)} : {kind}) : {kind}")
             slot = self.frame_field(frame, self.layout.fields[scalar.name])
             self.put(f"llvm.store {value}, {slot} : {kind}, !llvm.ptr")
+        if binding.frame.tensor_memory:
+            slot = self.frame_field(frame, self.layout.fields[TENSOR_MEMORY])
+            self.put(f"llvm.store {self.results['base']}, {slot} : i32, !llvm.ptr")
         for index, parity in enumerate(binding.frame.parities):
             for member, value in enumerate((0, parity)):
                 slot = self.frame_field(frame, self.layout.cursors, index, member)
@@ -168,8 +217,8 @@ class EntryPass:
 
     Before: every kernel is placed, and ``transfer`` and ``fold`` have run.  After: the kernel's module holds nothing
     but ``llvm.func`` operations, one of them with ``nvvm.kernel``, launch bounds and ``nvvm.minctasm``: it sets up the
-    mbarriers, splits the registers with setmaxnreg (immediates), dispatches warps to roles, fills each role's frame
-    with the parameters and calls it.
+    mbarriers, allocates tensor memory, splits the registers with setmaxnreg (immediates), dispatches warps to roles,
+    fills each role's frame with the parameters and calls it; when all roles are done, tensor memory is freed.
     Rejects: ``not-placed``, ``transfer-without-code``.
 
     Example: a placed ``module @gemm`` becomes one with ``llvm.func @gemm(…) attributes {nvvm.kernel, …}``.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipelink.analysis.launch import Launch
-from pipelink.analysis.placement.build import Built, LocalPlan, RingPlan
+from pipelink.analysis.placement.build import TMEM_WORD, Built, LocalPlan, RingPlan
 from pipelink.analysis.placement.model import Options, Placement, Ring
 from pipelink.ir.views import Component, Connect, Kernel, Program
 from pipelink.target import MBARRIER_BYTES, WARP_THREADS
@@ -196,6 +196,7 @@ class _Writer:
             found["warpgroups"] = [{"registers": count} for count in warps.registers]
         if placement.tmem_columns:
             found["tmem_columns"] = placement.tmem_columns
+            found["tmem_word"] = placement.buffers[TMEM_WORD]
         return found
 
     def mbarriers(self) -> list[Attributes]:

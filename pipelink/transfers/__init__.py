@@ -10,9 +10,9 @@ A new transfer is a new entry here and, when it has code, a new ``.cu``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from pipelink.ir.views import Port, Tile
@@ -169,7 +169,7 @@ TRANSFERS: Final[tuple[Transfer, ...]] = (
     Transfer("call", "call", _call, sources=()),
     Transfer("token", "token", _pair("token", "out", "in"), sources=("ring.cu",), min_arch="sm_90"),
     Transfer("cluster", "ring", _cluster, sources=("ring.cu", "cluster.cu"), min_arch="sm_90"),
-    Transfer("tmem", "tmem", _tmem),
+    Transfer("tmem", "tmem", _tmem, sources=("tmem.cu",), min_arch="sm_100f"),
     Transfer("staged", "staged", _staged),
     Transfer("signal", "signal", _pair("signal", "out", "in")),
     Transfer("dispatch", "dispatch", _pair("dispatch", "dispatches", "dispatched")),
@@ -177,6 +177,18 @@ TRANSFERS: Final[tuple[Transfer, ...]] = (
 )
 
 BY_NAME: Final[dict[str, Transfer]] = {t.name: t for t in TRANSFERS}
+
+
+#: The unit of an arrival that tensor cores make: tcgen05.commit.
+COMMIT: Final = "commit"
+
+
+def sources(placement: Mapping[str, Any]) -> set[str]:
+    """The files whose functions a placed connection, or local ring, calls."""
+    found = set(BY_NAME[placement["transfer"]].sources or ())
+    if "columns" in placement or COMMIT in (placement.get("producer_unit"), placement.get("consumer_unit")):
+        found |= {"ring.cu", "tmem.cu"}
+    return found
 
 
 def legal(source: Port, target: Port) -> tuple[list[str], dict[str, str]]:

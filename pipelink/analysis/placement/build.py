@@ -32,13 +32,15 @@ from pipelink.transfers import BY_NAME, legal
 STAGING_ALIGN = 16  # bytes, vector accesses of the conversion
 TMEM_ALIGN = 4  # columns, start of an allocation that tcgen05 can address
 TMEM_LANE_BYTES = 4
+TMEM_WORD = "tensor memory"  # key of the shared-memory word that holds where the allocation begins
+TMEM_WORD_BYTES = 4
 TMEM_LANES = 128
 RINGS = ("ring.tma", "ring.threads", "ring.threads.convert", "cluster", "tmem", "staged")
 
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Who arrives on an mbarrier: ``unit`` is tx, thread, warp or warpgroup; ``count`` a phase."""
+    """Who arrives on an mbarrier: ``unit`` is tx, commit (of tcgen05), thread, warp or warpgroup; ``count`` a phase."""
 
     unit: str
     count: int
@@ -135,6 +137,9 @@ class _Builder:
         for name in kernel.instances:
             self.own_resources(name)
         self.connections()
+        if self.columns or any(ring.columns for ring in self.rings):
+            word = Buffer(TMEM_WORD, TMEM_WORD_BYTES, TMEM_WORD_BYTES, location=kernel.location)
+            self.buffers.append(word)
         overlays = tuple(frozenset(f"{ref.root}::{ref.leaf}" for ref in overlay.buffers) for overlay in kernel.overlays)
         problem = Problem(
             facts,
@@ -425,17 +430,18 @@ def _producer(role: RoleView, port: Port, elect: bool) -> Arrivals:
     if port.touch == "tma":
         return Arrivals("tx", 1)
     if port.touch == "tcgen05":
-        return Arrivals("thread", 1)
+        return Arrivals("commit", 1)
     return _threads(role, elect)
 
 
 def _consumer(role: RoleView, port: Port, elect: bool, ctas: int) -> Arrivals:
-    """wgmma reads for a warpgroup at once; generic loads are done only when every warp says so.  A slot that TMA
-    multicasts is released by the consumers of each of the CTAs that receive it."""
+    """wgmma reads for a warpgroup at once, tcgen05.mma for the thread that issues it; generic loads, and tcgen05.ld of
+    tensor memory, are done only when every warp says so.  A slot that TMA multicasts is released by the consumers of
+    each of the CTAs that receive it."""
     if port.touch == "wgmma" and role.warps % WARPGROUP_WARPS == 0:
         found = Arrivals("warpgroup", role.warps // WARPGROUP_WARPS)
-    elif port.touch == "tcgen05":
-        found = Arrivals("thread", 1)
+    elif port.touch == "tcgen05" and all(tile.space == "smem" for tile in port.tiles):
+        found = Arrivals("commit", 1)
     else:
         found = _threads(role, elect)
     return Arrivals(found.unit, found.count * ctas)

@@ -132,7 +132,7 @@ def linear_demands(problem: Problem, smem_limit: int) -> Limits:
             for ring in problem.rings
             if ring.columns
         ]
-        limits.append((problem.target.tmem_columns, tmem))
+        limits.append((problem.tmem_limit, tmem))
     return limits
 
 

@@ -146,7 +146,7 @@ def tmem_overflow(problem: Problem, least: dict[str, int], found: Packing, diagn
                 spelled(ring.key), columns * least[ring.key], f"{least[ring.key]} stages x {columns}", ring.location
             )
             lines.append((line, ring.scope.group, ring.scope.alternative))
-    limit = problem.target.tmem_columns
+    limit = problem.tmem_limit
     live = _live_lines(lines)
     core = core_of(live, limit) or live
     message = (

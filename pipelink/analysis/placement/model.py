@@ -168,6 +168,12 @@ class Problem:
     def smem_limit(self) -> int:
         return self.target.smem_for(self.min_ctas)
 
+    @property
+    def tmem_limit(self) -> int:
+        """Columns that a CTA may allocate: a power of two, so that ``min_ctas`` allocations fit on an SM."""
+        share = self.target.tmem_columns // self.min_ctas
+        return 1 << (share.bit_length() - 1) if share else 0
+
 
 @dataclass(frozen=True)
 class Options:

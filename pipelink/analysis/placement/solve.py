@@ -99,7 +99,7 @@ def _clamped(problem: Problem) -> Problem:
         if smem:
             found.append(problem.smem_limit // smem + 1)  # the last stage may lack its padding
         if columns:
-            found.append(problem.target.tmem_columns // columns)
+            found.append(problem.tmem_limit // columns)
         return max(ring.least, min(found))
 
     return replace(problem, rings=tuple(replace(ring, most=most(ring)) for ring in problem.rings))
@@ -164,7 +164,7 @@ def _fits(problem: Problem, stages: dict[str, int], overlays: packing.Overlays) 
     low = low_bytes(problem, stages)
     if packing.packing_bound(smem_buffers(problem, stages), low, overlays) > problem.smem_limit:
         return False
-    return packing.packing_bound(tmem_buffers(problem, stages), 0, overlays) <= problem.target.tmem_columns
+    return packing.packing_bound(tmem_buffers(problem, stages), 0, overlays) <= problem.tmem_limit
 
 
 def _place_memory(problem: Problem, options: Options, overlays: packing.Overlays, budget: Budget) -> _Memory | None:
@@ -220,7 +220,7 @@ def _deepest(problem: Problem, overlays: packing.Overlays, budget: Budget) -> _M
 
 
 def _within(problem: Problem, smem: Packing, tmem: Packing) -> bool:
-    return smem.end - SMEM_BASE <= problem.smem_limit and tmem.end <= problem.target.tmem_columns
+    return smem.end - SMEM_BASE <= problem.smem_limit and tmem.end <= problem.tmem_limit
 
 
 def _pack_both(
@@ -228,7 +228,7 @@ def _pack_both(
 ) -> tuple[Packing, Packing]:
     low = low_bytes(problem, stages)
     smem = _pack(smem_buffers(problem, stages), low, SMEM_BASE, problem.smem_limit, overlays, budget)
-    tmem = _pack(tmem_buffers(problem, stages), 0, 0, problem.target.tmem_columns, overlays, budget)
+    tmem = _pack(tmem_buffers(problem, stages), 0, 0, problem.tmem_limit, overlays, budget)
     return smem, tmem
 
 
@@ -372,5 +372,5 @@ def _explain_memory(problem: Problem, overlays: packing.Overlays, diagnostics: D
     tmem = packing.pack(tmem_buffers(problem, least), 0, 0, overlays)
     if smem.end - SMEM_BASE > problem.smem_limit:
         memory_overflow(problem, least, smem, diagnostics)
-    if tmem.end > problem.target.tmem_columns:
+    if tmem.end > problem.tmem_limit:
         tmem_overflow(problem, least, tmem, diagnostics)

@@ -91,6 +91,7 @@ struct ring {
 PL_TOUCH_(by_tma, "tma")
 PL_TOUCH_(by_threads, "threads")
 PL_TOUCH_(by_wgmma, "wgmma")
+PL_TOUCH_(by_tcgen05, "tcgen05")
 PL_TOUCH_(by_cp_async, "cp_async")
 #undef PL_TOUCH_
 struct ends {  // the producer may say that nothing follows

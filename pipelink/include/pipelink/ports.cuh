@@ -18,7 +18,7 @@ struct any_stream {
   static_assert(is_stream<Stream>::value,
                 "PL_IN/PL_OUT/PL_LOCAL(name, what, attributes...): the second argument must be pl::stream<tiles...>");
   using tiles = Stream;
-  // Shared-memory address of tile Part of the slot.
+  // Address of tile Part of the slot, in shared memory, or in tensor memory for a pl::tmem_tile.
   template <int Part = 0>
   static __device__ __forceinline__ unsigned address(self s, slot at) {
     static_assert(0 <= Part && Part < Stream::parts, "the slot has fewer tiles");
@@ -36,10 +36,10 @@ template <class Port, class Stream, class... A>
 struct ring_port : any_stream<Port, Stream> {
   static_assert((true && ... && is_one_of<A, about::ring, about::touch, about::ends, about::empty, about::role>()),
                 "PL_IN/PL_OUT: not a port attribute; known: pl::ring<min, max>, pl::by_tma, pl::by_threads, "
-                "pl::by_wgmma, pl::ends, pl::may_be_empty, pl::in_role<role>");
+                "pl::by_wgmma, pl::by_tcgen05, pl::ends, pl::may_be_empty, pl::in_role<role>");
   static_assert(count<A...>(about::ring) == 1, "PL_IN/PL_OUT: exactly one pl::ring<min, max> is needed");
   static_assert(count<A...>(about::touch) == 1,
-                "PL_IN/PL_OUT: exactly one of pl::by_tma, pl::by_threads, pl::by_wgmma is needed");
+                "PL_IN/PL_OUT: exactly one of pl::by_tma, pl::by_threads, pl::by_wgmma, pl::by_tcgen05 is needed");
   static_assert(!has<by_cp_async, A...>(), "pl::by_cp_async belongs to PL_LOCAL: both ends in one role");
   static_assert(!has<may_be_empty, A...>() || has<ends, A...>(), "pl::may_be_empty needs pl::ends");
   enum : bool { can_end = has<ends, A...>() };

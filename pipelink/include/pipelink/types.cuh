@@ -195,6 +195,23 @@ PL_LAYOUT_(swizzle32, 256)
 PL_LAYOUT_(row_major, 128)
 #undef PL_LAYOUT_
 
+// rows x columns of accumulators in tensor memory: row i is lane i, a column is 32 bits (sm_100a, sm_103a).  The slot's
+// address is then one of tensor memory, lane in the upper half and column in the lower.
+template <class T, int Rows, int Columns>
+struct tmem_tile {
+  static_assert(element<T>::bits == 32, "pl::tmem_tile: elements of 32 bits");
+  static_assert(Rows == 64 || Rows == 128, "pl::tmem_tile: 64 or 128 rows, the lanes of tensor memory");
+  static_assert(Columns >= 8 && Columns <= 512 && Columns % 8 == 0, "pl::tmem_tile: 8 to 512 columns, a multiple of 8");
+  enum : long long { bytes = 4LL * Rows * Columns };
+  PL_STATIC_FN_ void write(detail::writer& w) {
+    tile<T, Rows, Columns>::write(w);
+    w.field("layout", "tmem");
+    w.field("space", "tmem");
+    w.field("bytes", bytes);
+    w.field("columns", Columns);
+  }
+};
+
 // One value of any plain type per slot: work items, indices.
 template <class T>
 struct item {

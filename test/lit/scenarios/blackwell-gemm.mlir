@@ -46,7 +46,7 @@ module @gemm2 attributes {pipelink.kernel = {target = "sm_100a"}} {
   "pipelink.instance"() {sym_name = "mma", component = @sm100.mma} : () -> ()
   "pipelink.instance"() {sym_name = "store", component = @sm100.store} : () -> ()
   // The consumers of both CTAs free a slot.
-  // CHECK: consumer_arrivals = 2 : i64, {{.*}}consumer_unit = "thread"
+  // CHECK: consumer_arrivals = 2 : i64, {{.*}}consumer_unit = "commit"
   // CHECK-SAME: multicast = 2 : i64
   // CHECK-SAME: transfer = "cluster"
   "pipelink.connect"() {source = @load::@ab, target = @mma::@ab} : () -> ()
