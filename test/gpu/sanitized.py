@@ -10,17 +10,25 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from pipelink import runtime  # noqa: E402
+from pipelink.support import expr  # noqa: E402
 
 PACKAGES = Path(os.environ.get("PIPELINK_GPU_PACKAGES", ROOT / "carry"))
-SIZES = {"M": 200, "N": 264, "K": 136, "S": 4, "L": 64, "pages": 6, "ctas": 3, "count": 5}
-TYPES = {"bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int32, "u32": torch.uint32}
+SIZES = {"M": 200, "N": 264, "K": 144, "S": 4, "L": 64, "pages": 6, "ctas": 3, "count": 5}
+TYPES = {
+    "bf16": torch.bfloat16,
+    "f16": torch.float16,
+    "f32": torch.float32,
+    "i32": torch.int32,
+    "u32": torch.uint32,
+    "e4m3": torch.float8_e4m3fn,
+}
 
 for path in sorted(PACKAGES.glob("*.plk")):
     kernel = runtime.load(path)
     sizes = SIZES if path.name.startswith("gemm") else {**SIZES, "N": 64}
     arguments = {
         name: torch.zeros(
-            [int(sizes.get(extent, extent)) for extent in argument.shape], dtype=TYPES[argument.element], device="cuda"
+            [expr.evaluate(extent, sizes) for extent in argument.shape], dtype=TYPES[argument.element], device="cuda"
         )
         for name, argument in kernel.contract.tensors.items()
     }
