@@ -45,10 +45,10 @@ def build(folder: Path) -> None:
 
 def time(folder: Path, out: Path, rounds: int) -> None:
     """Check and time the kernels of the folder; print a table and write the JSON."""
-    sys.path[:0] = [str(HERE), str(HERE.parents[1])]
-    import timing
+    sys.path.insert(0, str(HERE.parents[1]))
     import torch
 
+    from benchmarks import timing
     from pipelink import runtime
 
     torch.backends.cuda.matmul.allow_tf32 = False

@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from test_gemm import SHAPES, Problem
+
+from test.gpu.test_gemm import SHAPES, Problem
 
 EPILOGUES = ("store", "residual_add", "swiglu")
 NAMES = [f"gemm-sm120_128x128x64-{epilogue}-grouped_tiles" for epilogue in EPILOGUES]
