@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -426,7 +427,10 @@ class Work:
         placed = list(self.placement["connections"].values())
         for instance in self.placement["instances"].values():
             placed += instance.get("locals", {}).values()
-        return tuple(sorted(set[str]().union(*map(sources, placed))))
+        found = set[str]().union(*map(sources, placed))
+        if math.prod(self.placement["kernel"].get("cluster", ())) > 1:
+            found.add("cluster.cu")
+        return tuple(sorted(found))
 
     def entry(self) -> Any:
         """The generated kernel as NVVM IR text and LTO-IR (``backend.nvvm.Entry``)."""

@@ -7,6 +7,7 @@ serves which operation of a port, with which constants) and in ``pipelink/transf
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ from pipelink.analysis.binding import (
     RoleThread,
     Scalar,
     Select,
+    SharedAddress,
     State,
     Statement,
     TensorMemory,
@@ -89,7 +91,7 @@ def _after_wait(port: Port) -> tuple[Statement, ...]:
 def _release(placed: dict[str, Any], shared: bool) -> tuple[Statement, ...]:
     """A consumer's arrival, ``shared``: in both CTAs of a pair.  Tensor cores arrive, or threads, whose loads from
     tensor memory are complete first."""
-    empty, stage = Const(placed["empty"]), Arg("stage")
+    empty, stage = SharedAddress(placed["empty"]), Arg("stage")
     if placed["consumer_unit"] == COMMIT:
         return (Invoke("pl_tmem_commit_both" if shared else "pl_tmem_commit", (empty, stage)),)
     loaded = (Invoke("pl_tmem_loaded", ()),) if "columns" in placed else ()
@@ -161,13 +163,13 @@ class _Builder:
     def producer(self, connect: Connect, instance: Instance, port: Port) -> None:
         placed = placement_of(connect)
         path = self.path(instance, port.name)
-        empty, full, stages = Const(placed["empty"]), placed["full"], placed["stages"]
-        end = Const(placed.get("end", 0))
+        empty, full, stages = SharedAddress(placed["empty"]), SharedAddress(placed["full"]), placed["stages"]
+        end = SharedAddress(placed["end"]) if "end" in placed else Const(0)
         tx = placed["producer_unit"] == "tx"
         cursor = CursorPointer(placed["producer_cursor"])
         slots = self.slots(placed)
         convert = placed["transfer"] == "ring.threads.convert"
-        staging = [Const(buffer["address"]) for buffer in placed["staging"]] if convert else []
+        staging = [SharedAddress(buffer["address"]) for buffer in placed["staging"]] if convert else []
         self.stream_common(path, instance, stages, list(staging) if convert else slots)
         self.define(
             self.ports,
@@ -178,7 +180,7 @@ class _Builder:
             instance,
             Invoke(
                 "pl_ring_acquire",
-                (cursor, empty, Const(full), Const(stages), Const(placed["bytes"] if tx else 0), end),
+                (cursor, empty, full, Const(stages), Const(placed["bytes"] if tx else 0), end),
                 "stage",
                 "unsigned",
             ),
@@ -210,7 +212,7 @@ class _Builder:
                         RoleThread(self.first_thread(instance, self.role_of(instance, port))),
                         Const(barrier["id"]),
                         Const(barrier["threads"]),
-                        Const(full),
+                        full,
                         stage,
                         unit,
                         fence,
@@ -226,9 +228,9 @@ class _Builder:
                 (("stage", "unsigned"),),
                 "void",
                 instance,
-                Invoke("pl_tmem_commit", (Const(full), stage))
+                Invoke("pl_tmem_commit", (full, stage))
                 if placed["producer_unit"] == COMMIT
-                else Invoke("pl_ring_commit", (Const(full), stage, unit, fence)),
+                else Invoke("pl_ring_commit", (full, stage, unit, fence)),
                 Return(),
             )
         if port.ends:
@@ -239,7 +241,7 @@ class _Builder:
                 (),
                 "void",
                 instance,
-                Invoke("pl_ring_end", (cursor, empty, Const(full), Const(stages), unit, end)),
+                Invoke("pl_ring_end", (cursor, empty, full, Const(stages), unit, end)),
                 Return(),
             )
 
@@ -258,7 +260,7 @@ class _Builder:
         return found
 
     def tma_copies(
-        self, path: str, instance: Instance, slots: list[Value], full: int, divided: Mapping[int, Split]
+        self, path: str, instance: Instance, slots: list[Value], full: SharedAddress, divided: Mapping[int, Split]
     ) -> None:
         """``pl_tma1`` … ``pl_tma5``; parts in ``divided`` are copied by both CTAs of a cluster, half each."""
         for rank in range(1, 6):
@@ -278,7 +280,7 @@ class _Builder:
                 "unsigned",
                 (path, "pl_address", "iPvji"),
             )
-            common = (Result("to"), Arg("offset"), Arg("map"), Const(full), Arg("stage"))
+            common = (Result("to"), Arg("offset"), Arg("map"), full, Arg("stage"))
             own: Body = (Invoke(f"pl_ring_tma{rank}", (*common, *map(Arg, coordinates))), Return())
             parts: list[Body] = []
             for part in range(len(slots)):
@@ -305,7 +307,7 @@ class _Builder:
             instance,
             Invoke(
                 "pl_ring_wait",
-                (CursorPointer(placed["consumer_cursor"]), Const(placed["full"]), Const(stages)),
+                (CursorPointer(placed["consumer_cursor"]), SharedAddress(placed["full"]), Const(stages)),
                 "stage",
                 "unsigned",
             ),
@@ -330,7 +332,7 @@ class _Builder:
                 (("stage", "unsigned"),),
                 "unsigned",
                 instance,
-                Invoke("pl_ring_ended", (Arg("stage"), Const(placed["end"])), "ended", "unsigned"),
+                Invoke("pl_ring_ended", (Arg("stage"), SharedAddress(placed["end"])), "ended", "unsigned"),
                 Return(Result("ended")),
             )
 
@@ -370,7 +372,7 @@ class _Builder:
 
     def token(self, connect: Connect, source: Instance, target: Instance) -> None:
         placed = placement_of(connect)
-        full = Const(placed["full"])
+        full = SharedAddress(placed["full"])
         unit = Const(_UNITS[placed["producer_unit"]])
         self.define(
             self.ports,
@@ -466,7 +468,10 @@ class _Builder:
                     self.path(instance, role.name), "pl_first_thread", instance, self.first_thread(instance, role.name)
                 )
             for name, address in placed.get("smem", {}).items():
-                self.constant(self.path(instance, name) + "_smem", "pl_address", instance, address)
+                path = self.path(instance, name) + "_smem"
+                self.define(
+                    self.accessors, path, "pl_address", (), "unsigned", instance, Return(SharedAddress(address))
+                )
             for name, barrier in placed.get("barriers", {}).items():
                 self.constant(self.path(instance, name), "pl_id", instance, barrier["id"])
                 self.constant(self.path(instance, name), "pl_threads", instance, barrier["threads"])
@@ -558,8 +563,11 @@ class _Builder:
             scalars=tuple(self.scalars.values()),
             states=tuple(sorted(self.states.values(), key=lambda state: -state.align)),
             parities=tuple(self.parities),
+            window=math.prod(self.placement.get("cluster", ())) > 1,
             tensor_memory=entry.tensor_memory is not None,
         )
+        if frame.window:
+            self.sources["cluster.cu"] = None
         return Binding(
             tuple(self.ports.values()), tuple(self.accessors.values()), frame, entry, tuple(sorted(self.sources))
         )

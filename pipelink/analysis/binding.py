@@ -31,6 +31,14 @@ class Const:
 
 
 @dataclass(frozen=True)
+class SharedAddress:
+    """An address in the CTA's own shared memory.  In a cluster that is not a constant: the address of a byte holds the
+    rank of its CTA, the frame's ``window``."""
+
+    address: int
+
+
+@dataclass(frozen=True)
 class Arg:
     """A formal argument of the function."""
 
@@ -67,7 +75,7 @@ class ParameterPointer:
 
 @dataclass(frozen=True)
 class Linear:
-    """``base + stride * argument``."""
+    """``base + stride * argument``, where ``base`` is a :class:`SharedAddress`."""
 
     base: int
     stride: int
@@ -90,7 +98,18 @@ class RoleThread:
     first: int
 
 
-Value = Const | Arg | Result | FieldPointer | CursorPointer | ParameterPointer | Linear | TensorMemory | RoleThread
+Value = (
+    Const
+    | SharedAddress
+    | Arg
+    | Result
+    | FieldPointer
+    | CursorPointer
+    | ParameterPointer
+    | Linear
+    | TensorMemory
+    | RoleThread
+)
 
 
 @dataclass(frozen=True)
@@ -188,6 +207,7 @@ class Frame:
     scalars: tuple[Scalar, ...]
     states: tuple[State, ...]
     parities: tuple[int, ...]  # initial parity of each cursor
+    window: bool = False  # a cluster: it also holds the CTA's shared-memory window
     tensor_memory: bool = False  # holds where the CTA's tensor memory begins
 
     @property

@@ -33,6 +33,7 @@ from pipelink.analysis.binding import (
     RoleEntry,
     RoleThread,
     Select,
+    SharedAddress,
     Statement,
     TensorMemory,
     Type,
@@ -58,6 +59,8 @@ def _value(value: Value) -> str:
     match value:
         case Const(value=number):
             return f"{number}u"
+        case SharedAddress(address=address):
+            return f"plg::shared(frame, {address}u)"
         case Arg(name=name) | Result(name=name):
             return name
         case FieldPointer(name=name):
@@ -67,7 +70,7 @@ def _value(value: Value) -> str:
         case ParameterPointer(offset=offset):
             return f"static_cast<plg::frame*>(frame)->params + {offset}"
         case Linear(base=base, stride=stride, argument=argument):
-            return f"{argument} * {stride}u + {base}u"
+            return f"{argument} * {stride}u + plg::shared(frame, {base}u)"
         case TensorMemory(base=base, stride=stride, argument=argument):
             return f"{argument} * {stride}u + {base}u + static_cast<plg::frame*>(frame)->tensor_memory"
         case RoleThread(first=first):
@@ -122,6 +125,8 @@ def _frame(frame: Frame) -> str:
         members.append(f"alignas({state.align}) {unit} {state.name}[{-(-state.bytes // min(state.align, 8))}];")
     members.append("const char* params;")
     members += [f"{_SCALARS[scalar.type]} {scalar.name};" for scalar in frame.scalars]
+    if frame.window:
+        members.append("unsigned window;")
     if frame.tensor_memory:
         members.append("unsigned tensor_memory;")
     members.append(f"cursor cursors[{max(1, len(frame.parities))}];")
@@ -129,6 +134,8 @@ def _frame(frame: Frame) -> str:
     return (
         "namespace plg {\nstruct cursor { unsigned stage, parity; };\n"
         f"struct alignas({frame.align}) frame {{\n  {text}\n}};\n"
+        "__device__ __forceinline__ unsigned shared([[maybe_unused]] void* f, unsigned address) { return "
+        f"{'static_cast<frame*>(f)->window | ' if frame.window else ''}address; }}\n"
     )
 
 
@@ -140,6 +147,8 @@ def _fill(frame: Frame) -> str:
             lines.append(f"f.{scalar.name} = static_cast<{kind}>({scalar.constant!r});")
         else:
             lines.append(f"f.{scalar.name} = *reinterpret_cast<{kind} const*>(f.params + {scalar.offset});")
+    if frame.window:
+        lines.append("f.window = window;")
     if frame.tensor_memory:
         lines.append("f.tensor_memory = tensor_memory;")
     lines += [f"f.cursors[{index}] = {{0u, {parity}u}};" for index, parity in enumerate(frame.parities)]
@@ -179,17 +188,20 @@ def _kernel(binding: Binding) -> str:
         f"{plan.kernel}(const __grid_constant__ plg::block params) {{"
     ]
     memory = plan.tensor_memory
+    window = "window | " if binding.frame.window else ""
+    if window:
+        lines.append("  const unsigned window = pl_cluster_window();")
     if plan.mbarriers or plan.words or memory:
         lines.append("  if (threadIdx.x == 0) {")
         for group in plan.mbarriers:
             lines += [
-                f'    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"({group.address + 8 * i}u), '
+                f'    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"({window}{group.address + 8 * i}u), '
                 f'"r"({group.arrivals}u) : "memory");'
                 for i in range(group.count)
             ]
         for words in plan.words:
             lines += [
-                f'    asm volatile("st.shared.b32 [%0], %1;" ::"r"({words.address + 4 * i}u), '
+                f'    asm volatile("st.shared.b32 [%0], %1;" ::"r"({window}{words.address + 4 * i}u), '
                 f'"r"({words.value}u) : "memory");'
                 for i in range(words.count)
             ]

@@ -28,6 +28,7 @@ from pipelink.analysis.binding import (
     Return,
     RoleThread,
     Select,
+    SharedAddress,
     TensorMemory,
     Type,
     Value,
@@ -74,6 +75,9 @@ def layout_frame(frame: Frame) -> FrameLayout:
     for scalar in frame.scalars:
         fields[scalar.name] = len(members)
         members.append(SCALAR_TYPES[scalar.type].removeprefix("!llvm."))
+    if frame.window:
+        fields["window"] = len(members)
+        members.append("i32")
     if frame.tensor_memory:
         fields[TENSOR_MEMORY] = len(members)
         members.append("i32")
@@ -115,11 +119,23 @@ class Writer:
         path = ", ".join(str(i) for i in (0, index, *rest))
         return self.new(f"llvm.getelementptr inbounds {frame}[{path}] : (!llvm.ptr) -> !llvm.ptr, {self.layout.struct}")
 
+    def shared(self, address: int) -> str:
+        """An address in the CTA's own shared memory."""
+        if "window" not in self.layout.fields:
+            return self.constant(address)
+        window = self.new(f"llvm.load {self.frame_field('%frame', self.layout.fields['window'])} : !llvm.ptr -> i32")
+        return self.in_window(window, address)
+
+    def in_window(self, window: str, address: int) -> str:
+        return self.new(f"llvm.or {window}, {self.constant(address)} : i32")
+
     def value(self, value: Value, results: dict[str, str]) -> tuple[str, str]:
         """An SSA value and its type."""
         match value:
             case Const(value=number):
                 return self.constant(number), "i32"
+            case SharedAddress(address=address):
+                return self.shared(address), "i32"
             case Arg(name=name):
                 kind = "!llvm.ptr" if name in ("frame", "map", "pack") else "i32"
                 return f"%{name}", kind
@@ -137,7 +153,7 @@ class Writer:
                 ), "!llvm.ptr"
             case Linear(base=base, stride=stride, argument=argument):
                 scaled = self.new(f"llvm.mul %{argument}, {self.constant(stride)} : i32")
-                return self.new(f"llvm.add {scaled}, {self.constant(base)} : i32"), "i32"
+                return self.new(f"llvm.add {scaled}, {self.shared(base)} : i32"), "i32"
             case TensorMemory(base=base, stride=stride, argument=argument):
                 slot = self.frame_field("%frame", self.layout.fields[TENSOR_MEMORY])
                 start = self.new(f"llvm.load {slot} : !llvm.ptr -> i32")

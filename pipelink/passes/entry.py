@@ -36,6 +36,10 @@ class _EntryWriter(Writer):
                     f"{{alignment = {self.layout.align} : i64}} : (i32) -> !llvm.ptr"
                 )
         self.thread = self.new("nvvm.read.ptx.sreg.tid.x : i32")
+        self.window: str | None = None
+        if self.binding.frame.window:
+            self.declared["pl_cluster_window"] = "  llvm.func @pl_cluster_window() -> i32"
+            self.window = self.new("llvm.call @pl_cluster_window() : () -> i32")
         if plan.mbarriers or plan.words or plan.tensor_memory:
             self.set_up()
         self.dispatch()
@@ -54,6 +58,10 @@ class _EntryWriter(Writer):
         )
         return "\n".join([head, *self.lines, "  }"])
 
+    def own(self, address: int) -> str:
+        """An address in the CTA's own shared memory."""
+        return self.constant(address) if self.window is None else self.in_window(self.window, address)
+
     def call(self, function: str) -> None:
         """A transfer's function without arguments."""
         self.declared[function] = f"  llvm.func @{function}()"
@@ -70,13 +78,13 @@ class _EntryWriter(Writer):
             for index in range(group.count):
                 self.asm(
                     "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}",
-                    self.constant(group.address + 8 * index), self.constant(group.arrivals),
+                    self.own(group.address + 8 * index), self.constant(group.arrivals),
                 )  # fmt: skip
         for words in self.plan.words:
             for index in range(words.count):
                 self.asm(
                     "st.shared.b32 [$0], $1;", "r,r,~{memory}",
-                    self.constant(words.address + 4 * index), self.constant(words.value),
+                    self.own(words.address + 4 * index), self.constant(words.value),
                 )  # fmt: skip
         if self.plan.mbarriers:
             self.asm("fence.mbarrier_init.release.cluster;", "~{memory}")
@@ -182,6 +190,9 @@ class _EntryWriter(Writer):
                 value = self.new(f"llvm.mlir.constant({int(scalar.constant)} : {kind}) : {kind}")
             slot = self.frame_field(frame, self.layout.fields[scalar.name])
             self.put(f"llvm.store {value}, {slot} : {kind}, !llvm.ptr")
+        if self.window is not None:
+            slot = self.frame_field(frame, self.layout.fields["window"])
+            self.put(f"llvm.store {self.window}, {slot} : i32, !llvm.ptr")
         if binding.frame.tensor_memory:
             slot = self.frame_field(frame, self.layout.fields[TENSOR_MEMORY])
             self.put(f"llvm.store {self.results['base']}, {slot} : i32, !llvm.ptr")

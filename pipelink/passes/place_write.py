@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pipelink.analysis.launch import Launch
@@ -194,6 +195,8 @@ class _Writer:
         }
         if warps.registers is not None:
             found["warpgroups"] = [{"registers": count} for count in warps.registers]
+        if math.prod(self.launch.contract["cluster"]) > 1:
+            found["cluster"] = self.launch.contract["cluster"]
         if placement.tmem_columns:
             found["tmem_columns"] = placement.tmem_columns
             found["tmem_word"] = placement.buffers[TMEM_WORD]

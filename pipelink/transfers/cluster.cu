@@ -14,6 +14,13 @@ PL_TRANSFER_INLINE unsigned pl_cluster_rank() {
   return rank;
 }
 
+// Where a CTA's shared memory begins among that of its cluster.  An address that lacks it is one of CTA 0.
+PL_TRANSFER unsigned pl_cluster_window() {
+  unsigned window;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(window) : "r"(0), "r"(pl_cluster_rank()));
+  return window;
+}
+
 // All threads of both CTAs: the barriers of both are set up before either is used, and neither CTA ends while the other
 // may still copy into it or arrive at its barriers.  The second is also called by threads that took different ways.
 PL_TRANSFER void pl_cluster_meet() {
