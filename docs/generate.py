@@ -2,7 +2,7 @@
 
 ``docs/diagnostics.md`` from the catalog, ``docs/tools.md`` from the commands' arguments, ``docs/passes.md`` from the
 pass table and the passes' docstrings, the vocabulary in ``docs/ir.md`` from the dialect's schema, and the tables of
-numbers between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` from ``benchmarks/results``.
+numbers between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` and the plots from ``benchmarks/results``.
 """
 
 import argparse
@@ -183,9 +183,10 @@ def pages() -> dict[Path, str]:
     if texts:
         known = {"vocabulary": vocabulary()}
         if any(set(re.findall("<!-- begin ([\\w-]+) -->", text)) - known.keys() for text in texts.values()):
-            from benchmarks.report import tables
+            from benchmarks.report import plots, tables
 
             known |= tables()
+            found.update({ROOT / "docs" / name: text for name, text in plots().items()})
         found.update({path: fill_markers(text, known) for path, text in texts.items()})
     return found
 

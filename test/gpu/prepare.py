@@ -17,6 +17,7 @@ sys.path.insert(0, str(ROOT))
 
 import pipelink  # noqa: E402  (the checkout's, whatever is installed)
 from pipelink.tools import pl_cc  # noqa: E402
+from pipelink.torch.__main__ import build as build_swiglu  # noqa: E402
 from test.compositions import COMPOSITIONS, Objects, compose  # noqa: E402
 
 
@@ -50,6 +51,8 @@ def main() -> None:
                 print(f"{name}: {linked.targets[0].audit.instructions} instructions", flush=True)
         if not arguments.only or arguments.only.startswith("example"):
             link_examples(objects, arguments.output)
+    if not arguments.only or arguments.only.startswith("swiglu"):
+        build_swiglu(arguments.output / "swiglu")
 
 
 if __name__ == "__main__":
