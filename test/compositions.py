@@ -8,6 +8,7 @@ each one's machine code with its monolith's; ``test/gpu/prepare.py`` links them 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ FOLDERS = (components.FOLDER, TEST_COMPONENTS)
 EPILOGUES = ("store", "bias_relu", "gelu", "residual_add")
 SCHEDULERS = ("static_tiles", "grouped_tiles")
 MAINLOOPS = ("wgmma_128x256x64", "wgmma_128x128x64", "cp_async")
+SHAPES = ("wgmma_256x128x64", "wgmma_128x192x64", "wgmma_128x64x64", "wgmma_64x256x64")
 
 
 @dataclass
@@ -126,11 +128,18 @@ def _state(c: Composer) -> None:
     c.kernel.grid(1, 1, 1)
 
 
+# What is tried with one partner only: gated epilogues, tile shapes, f16 out.
+OTHERS = (
+    *itertools.product(MAINLOOPS, ("swiglu", "geglu")),
+    *itertools.product(SHAPES, ("store", "swiglu")),
+    *(("wgmma_128x256x64", f"{epilogue}_f16") for epilogue in (*EPILOGUES, "swiglu", "geglu")),
+)
 GEMMS: dict[str, Build] = {
     f"gemm-{mainloop}-{epilogue}-{scheduler}": _gemm(mainloop, epilogue, scheduler)
-    for mainloop in MAINLOOPS
-    for epilogue in EPILOGUES
-    for scheduler in SCHEDULERS
+    for mainloop, epilogue, scheduler in (
+        *itertools.product(MAINLOOPS, EPILOGUES, SCHEDULERS),
+        *((*other, "grouped_tiles") for other in OTHERS),
+    )
 }
 COMPOSITIONS: dict[str, Build] = GEMMS | {
     "tickets": _alone("tickets"),

@@ -22,6 +22,7 @@ module @plc.tma_loader_128x256x64 attributes {pipelink.component = {abi = 1, ima
   "pipelink.derive"() {name = "m_tiles", value = "ceildiv(M, 128)"} : () -> ()
   "pipelink.derive"() {name = "n_tiles", value = "ceildiv(N, 256)"} : () -> ()
   "pipelink.derive"() {name = "k_tiles", value = "ceildiv(K, 64)"} : () -> ()
+  "pipelink.promise"() {name = "plc_columns", value = "plain"} : () -> ()
 }
 
 module @plc.wgmma_mainloop_128x256x64 attributes {pipelink.component = {abi = 1, images = [{arch = "sm_90a", toolkit = "13.0"}]}} {
@@ -36,6 +37,7 @@ module @plc.wgmma_mainloop_128x256x64 attributes {pipelink.component = {abi = 1,
 }
 
 module @plc.bias_relu attributes {pipelink.component = {abi = 1, images = [{arch = "sm_80", toolkit = "13.0"}]}} {
+  "pipelink.require"() {name = "plc_columns", value = "plain"} : () -> ()
   "pipelink.port"() {sym_name = "store", direction = "answers", kind = "call", signature = "void(fragment<f32,32>&, i32, i32)"} : () -> ()
   "pipelink.param"() {sym_name = "out", type = "bf16*", bytes = 8, align = 8} : () -> ()
   "pipelink.param"() {sym_name = "rows", type = "i32", bytes = 4, align = 4} : () -> ()

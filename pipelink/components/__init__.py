@@ -25,6 +25,10 @@ SOURCES: Final[dict[str, str]] = {
     "bias_relu": "sm_80",
     "gelu": "sm_80",
     "residual_add": "sm_80",
+    "swiglu": "sm_80",
+    "geglu": "sm_80",
+    "epilogues_f16": "sm_80",
     "static_tiles": "sm_80",
     "grouped_tiles": "sm_80",
+    "paired_tiles": "sm_90",
 }

@@ -2,7 +2,7 @@
 #include "epilogue.cuh"
 
 PL_COMPONENT(plc::bias_relu) {
-PLC_OUTPUT();
+PLC_OUTPUT(pl::bf16);
 PL_PARAM(bias, const pl::bf16*);
 PL_TENSOR(bias, pl::bf16, "N", pl::read, pl::align<4>);
 

@@ -77,9 +77,12 @@ class Mainloop:
 
 @dataclass(frozen=True)
 class Epilogue:
-    """``gated`` epilogues take the columns of a gate and of what it gates side by side, and write half of them."""
+    """``gated`` epilogues take the columns of a gate and of what it gates side by side, and write half of them.
+    ``element`` is that of the output, ``source`` the component's, where it does not have its name."""
 
     gated: bool = False
+    element: str = "bf16"
+    source: str = ""
 
 
 def wgmma(shape: str, mainloop: tuple[str, str] | None = None) -> Mainloop:
@@ -97,9 +100,9 @@ def wgmma(shape: str, mainloop: tuple[str, str] | None = None) -> Mainloop:
 
 
 def _tma(shape: str, loader: str, mainloop: str, *, source: str = "", element: str = "bf16", **more: str) -> Mainloop:
-    """A TMA loader and the mainloop that reads its ring, whose components are ``loader`` and ``mainloop`` with the shape
-    behind, and ``gated_`` before that; the loader's is in ``source``, if that does not have its name.  A mainloop that
-    need not know of gates is given as ``NAME*``."""
+    """A TMA loader and the mainloop that reads its ring.  Their components are ``loader`` and ``mainloop`` with the
+    shape behind, and ``gated_`` before that; the loader's is in ``source`` where that has another name.  A mainloop
+    that need not know of gates is given as ``NAME*``."""
 
     def build(c: Composer, gated: bool) -> Ports:
         name, mark = mainloop.rstrip("*"), "gated_" if gated else ""
@@ -134,7 +137,11 @@ def _cp_async(c: Composer, gated: bool) -> Ports:
 
 MAINLOOPS: dict[str, Mainloop] = {
     "wgmma_128x256x64": wgmma("128x256x64"),
+    "wgmma_256x128x64": wgmma("256x128x64"),
+    "wgmma_128x192x64": wgmma("128x192x64"),
     "wgmma_128x128x64": wgmma("128x128x64"),
+    "wgmma_128x64x64": wgmma("128x64x64"),
+    "wgmma_64x256x64": wgmma("64x256x64"),
     "fp8_128x256x128": _tma("128x256x128", "fp8_loader", "fp8_mainloop*", element="e4m3"),
     "fp8_128x128x128": _tma("128x128x128", "fp8_loader", "fp8_mainloop*", element="e4m3"),
     "fp8_block_128x128x128": _tma(
@@ -145,18 +152,24 @@ MAINLOOPS: dict[str, Mainloop] = {
     "tcgen05_128x128x64": _tcgen05("128x128x64"),
     "cp_async": Mainloop(_cp_async, (128, 128, 32), target="sm_80"),
 }
-EPILOGUES: dict[str, Epilogue] = {
+_BF16 = {
     "store": Epilogue(),
     "bias_relu": Epilogue(),
     "gelu": Epilogue(),
     "residual_add": Epilogue(),
+    "swiglu": Epilogue(gated=True),
+    "geglu": Epilogue(gated=True),
+}
+EPILOGUES: dict[str, Epilogue] = {
+    **_BF16,
+    **{f"{name}_f16": Epilogue(epilogue.gated, "f16", "epilogues_f16") for name, epilogue in _BF16.items()},
 }
 SCHEDULERS = ("static_tiles", "grouped_tiles")
 
 
 def add_gemm(c: Composer, mainloop: Mainloop, epilogue: str, scheduler: str) -> None:
     """Add one GEMM to a kernel and connect it."""
-    finish, tiles = c.add(epilogue), c.add(scheduler)
+    finish, tiles = c.add(EPILOGUES[epilogue].source or epilogue, epilogue), c.add(scheduler)
     ports = mainloop.build(c, EPILOGUES[epilogue].gated)
     for work in ports.work:
         c.kernel.connect(work, tiles.next)

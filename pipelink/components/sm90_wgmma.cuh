@@ -54,6 +54,32 @@ __device__ __forceinline__ void wgmma(float (&d)[64], uint64 a, uint64 b, int ac
       : PLC_D16_(0), PLC_D16_(16), PLC_D16_(32), PLC_D16_(48)
       : "l"(a), "l"(b), "r"(accumulate));
 }
+// 64 x 192 x 16: acc = a * b^T, or += where `accumulate` is not 0.
+__device__ __forceinline__ void wgmma(float (&d)[96], uint64 a, uint64 b, int accumulate) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n192k16.f32.bf16.bf16 {"
+      "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
+      "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"
+      "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
+      "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63,"
+      "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,"
+      "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
+      "}, %96, %97, p, 1, 1, 0, 0;\n}\n"
+      : PLC_D16_(0), PLC_D16_(16), PLC_D16_(32), PLC_D16_(48), PLC_D16_(64), PLC_D16_(80)
+      : "l"(a), "l"(b), "r"(accumulate));
+}
+// 64 x 64 x 16: acc = a * b^T, or += where `accumulate` is not 0.
+__device__ __forceinline__ void wgmma(float (&d)[32], uint64 a, uint64 b, int accumulate) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
+      "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+      "}, %32, %33, p, 1, 1, 0, 0;\n}\n"
+      : PLC_D16_(0), PLC_D16_(16)
+      : "l"(a), "l"(b), "r"(accumulate));
+}
 #undef PLC_D16_
 #undef PLC_D4_
 

@@ -8,7 +8,14 @@ import pytest
 MAINLOOPS = ("wgmma_128x256x64", "wgmma_128x128x64", "cp_async")
 EPILOGUES = ("store", "bias_relu", "gelu", "residual_add")
 SCHEDULERS = ("static_tiles", "grouped_tiles")
+SHAPED = ("wgmma_256x128x64", "wgmma_128x192x64", "wgmma_128x64x64", "wgmma_64x256x64")
+OTHERS = [
+    *itertools.product(MAINLOOPS, ("swiglu", "geglu")),
+    *itertools.product(SHAPED, ("store", "swiglu")),
+    *(("wgmma_128x256x64", f"{epilogue}_f16") for epilogue in (*EPILOGUES, "swiglu", "geglu")),
+]
 NAMES = [f"gemm-{m}-{e}-{s}" for m, e, s in itertools.product(MAINLOOPS, EPILOGUES, SCHEDULERS)]
+NAMES += [f"gemm-{m}-{e}-grouped_tiles" for m, e in OTHERS]
 SHAPES = [  # M, N, K; the last dimensions of matrices are multiples of 8 elements, which TMA and the epilogues need
     (128, 256, 64),
     (1, 8, 8),
@@ -27,7 +34,9 @@ class Problem:
     """Operands on the device, an output inside a larger poisoned buffer, and the reference in float64."""
 
     def __init__(self, torch: Any, name: str, m: int, n: int, k: int, *, whole: bool = False) -> None:
-        self.torch, self.epilogue = torch, name.split("-")[2]
+        self.torch, epilogue = torch, name.split("-")[2]
+        self.epilogue = epilogue.removesuffix("_f16")
+        self.element = torch.float16 if epilogue.endswith("_f16") else torch.bfloat16
         generator = torch.Generator(device="cuda").manual_seed(m * 7 + n * 3 + k)
 
         def random(*shape: int) -> Any:
@@ -36,12 +45,12 @@ class Problem:
                 return values.to(torch.bfloat16)
             return torch.randn(*shape, generator=generator, device="cuda").to(torch.bfloat16)
 
-        self.a, self.b = random(m, k), random(n, k)
+        self.a, self.b = random(m, k), random(2 * n if self.epilogue in ("swiglu", "geglu") else n, k)
         if not whole:
             self.b = (self.b.float() / max(k, 1) ** 0.5).to(torch.bfloat16)
-        self.bias, self.residual = random(n), random(m, n)
+        self.bias, self.residual = random(n).to(self.element), random(m, n).to(self.element)
         self.buffer = torch.full(
-            (m + 2 * GUARD_ROWS, n + 2 * GUARD_COLUMNS), float("nan"), device="cuda", dtype=torch.bfloat16
+            (m + 2 * GUARD_ROWS, n + 2 * GUARD_COLUMNS), float("nan"), device="cuda", dtype=self.element
         )
         self.out = self.buffer[GUARD_ROWS : GUARD_ROWS + m, GUARD_COLUMNS : GUARD_COLUMNS + n]
 
@@ -57,6 +66,12 @@ class Problem:
             return self.torch.nn.functional.gelu(product, approximate="tanh")
         if self.epilogue == "residual_add":
             return product + self.residual.double()
+        if self.epilogue in ("swiglu", "geglu"):
+            gate, up = product.chunk(2, dim=1)
+            functional = self.torch.nn.functional
+            return up * (
+                functional.silu(gate) if self.epilogue == "swiglu" else functional.gelu(gate, approximate="tanh")
+            )
         return product
 
     def check(self) -> None:
@@ -65,7 +80,7 @@ class Problem:
         self.torch.cuda.synchronize()
         found, expected = self.out.double(), self.expected()
         error = (found - expected).abs()
-        limit = 2.0**-8 * expected.abs() + 2e-3
+        limit = 2.0 ** (-8 if self.element is self.torch.bfloat16 else -10) * expected.abs() + 2e-3
         wrong = ~(error <= limit)  # also true for NaN
         self.relative_error = float((found - expected).norm() / expected.norm().clamp_min(1e-30))
         assert not wrong.any(), f"{int(wrong.sum())} of {wrong.numel()} wrong, first at {wrong.nonzero()[0].tolist()}"
@@ -90,7 +105,7 @@ def test_shapes(torch: Any, load: Any, record: Any, name: str) -> None:
     record(name, errors)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if "gelu" not in name])
+@pytest.mark.parametrize("name", [name for name in NAMES if not any(e in name for e in ("gelu", "swiglu", "geglu"))])
 def test_whole_numbers_are_exact(torch: Any, load: Any, name: str) -> None:
     """Sums of small whole numbers are exact in float32, so the output is the rounded reference, bit for bit."""
     kernel = load(name)
@@ -98,7 +113,7 @@ def test_whole_numbers_are_exact(torch: Any, load: Any, name: str) -> None:
         problem = Problem(torch, name, *shape, whole=True)
         kernel(**problem.arguments())
         torch.cuda.synchronize()
-        assert torch.equal(problem.out, problem.expected().to(torch.bfloat16))
+        assert torch.equal(problem.out, problem.expected().to(problem.element))
         problem.check_guard()
 
 

@@ -6,8 +6,9 @@ import hashlib
 
 import pytest
 
+import pipelink
 from pipelink.backend import sass, toolchain
-from test.compositions import COMPOSITIONS, EPILOGUES, FOLDERS, GEMMS, MAINLOOPS, SCHEDULERS, Objects, compose
+from test.compositions import COMPOSITIONS, EPILOGUES, FOLDERS, GEMMS, MAINLOOPS, OTHERS, SCHEDULERS, Objects, compose
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +28,16 @@ def test_machine_code_equals_the_monoliths(name: str, objects: Objects) -> None:
 
 
 def test_every_gemm_is_there() -> None:
-    assert len(GEMMS) == len(EPILOGUES) * len(SCHEDULERS) * len(MAINLOOPS) == 24
+    assert len(GEMMS) == len(EPILOGUES) * len(SCHEDULERS) * len(MAINLOOPS) + len(OTHERS) == 44
+
+
+def test_a_gated_epilogue_refuses_plain_columns(objects: Objects) -> None:
+    kernel = pipelink.Kernel("mixed")
+    mma, finish = kernel.add(objects["cp_async_mainloop"], "cp_async_mainloop"), kernel.add(objects["swiglu"])
+    kernel.connect(mma.work, kernel.add(objects["static_tiles"]).next)
+    kernel.connect(mma.store, finish.store)
+    with pytest.raises(pipelink.LinkError, match=r"requires plc_columns = .gated32., .* promises .plain."):
+        kernel.link(cache=False)
 
 
 def test_swapping_the_epilogue_recompiles_nothing(objects: Objects) -> None:

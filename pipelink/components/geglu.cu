@@ -1,0 +1,11 @@
+// Epilogue: out = gelu(gate) * up, the tanh form.  The weight is stored as [gate; up] rows; a gated loader brings them side by side.
+#include "activations.cuh"
+#include "epilogue.cuh"
+
+PL_COMPONENT(plc::geglu) {
+PLC_GATED_OUTPUT(pl::bf16);
+
+PL_DEFINE(store)(pl::self self, plc::chunk& values, int row, int col) -> void {
+  plc::store_chunk(output(self), plc::gated(values, plc::gelu_of), row, col / 2);
+}
+}
