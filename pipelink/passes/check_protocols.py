@@ -89,7 +89,7 @@ def _check_cluster(graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics)
         return
     if not connect.shared:
         refuse(f"{edge.source} to {edge.target} does not say which tiles both CTAs share", "shared = [1]")
-    for part in connect.shared:
+    for part in dict.fromkeys(connect.shared):
         if part >= len(port.tiles) or connect.shared.count(part) > 1:
             why = f"it has {len(port.tiles)} tiles" if part >= len(port.tiles) else "it is listed twice"
         else:
