@@ -39,6 +39,8 @@ Shape = tuple[int, int, int]  # M, N, K; N is the output's width, of which a gat
 MODELS: tuple[Shape, ...] = tuple(
     (m, n, k) for k, n in ((4096, 14336), (8192, 28672), (2048, 8192)) for m in (128, 512, 2048, 4096, 8192)
 )
+SMALL: tuple[Shape, ...] = tuple(shape for shape in MODELS if shape[0] < 2048)
+LARGE: tuple[Shape, ...] = tuple(shape for shape in MODELS if shape[0] >= 2048)
 #: One shape, where only the comparison with the monolith is asked for.
 ONE: tuple[Shape, ...] = ((2048, 4096, 4096),)
 
@@ -92,42 +94,74 @@ class Configuration:
 
 
 CONFIGURATIONS: tuple[Configuration, ...] = (
-    # Hopper, wgmma
+    # Hopper, wgmma: tiles for many rows, and for few
     Configuration("wgmma_128x256x64", "store", shapes=MODELS),
+    Configuration("wgmma_256x128x64", "store", shapes=LARGE),
+    Configuration("wgmma_128x192x64", "store", shapes=SMALL),
+    Configuration("wgmma_128x128x64", "store", shapes=SMALL),
+    Configuration("wgmma_128x64x64", "store", shapes=SMALL),
+    Configuration("wgmma_64x256x64", "store", shapes=SMALL),
+    Configuration("wgmma_128x256x64", "swiglu", shapes=MODELS),
+    Configuration("wgmma_256x128x64", "swiglu", shapes=LARGE),
+    Configuration("wgmma_128x192x64", "swiglu", shapes=SMALL),
+    Configuration("wgmma_128x128x64", "swiglu", shapes=SMALL),
+    Configuration("wgmma_128x64x64", "swiglu", shapes=SMALL),
+    Configuration("wgmma_64x256x64", "swiglu", shapes=SMALL),
+    # two CTAs that share what they load of B
+    Configuration("cluster_128x256x64", "store", "paired_tiles", shapes=LARGE),
+    Configuration("cluster_128x256x64", "swiglu", "paired_tiles", shapes=LARGE),
+    Configuration("cluster_128x128x64", "store", "paired_tiles"),
+    # every epilogue
     Configuration("wgmma_128x256x64", "bias_relu"),
     Configuration("wgmma_128x256x64", "gelu"),
     Configuration("wgmma_128x256x64", "residual_add"),
+    Configuration("wgmma_128x256x64", "geglu"),
     Configuration("wgmma_128x256x64", "store", "static_tiles"),
-    Configuration("wgmma_128x128x64", "store", shapes=MODELS),
+    Configuration("wgmma_128x256x64", "store_f16"),
+    Configuration("wgmma_128x256x64", "swiglu_f16"),
     Configuration("wgmma_128x128x64", "bias_relu"),
     Configuration("wgmma_128x128x64", "gelu"),
     Configuration("wgmma_128x128x64", "residual_add"),
-    Configuration("wgmma_128x128x64", "store", "static_tiles"),
+    Configuration("wgmma_128x128x64", "geglu"),
     # Hopper, the mainloop written with CuTe
     Configuration("cute_128x256x64", "store"),
     Configuration("cute_128x256x64", "bias_relu"),
     Configuration("cute_128x256x64", "gelu"),
     Configuration("cute_128x256x64", "residual_add"),
+    Configuration("cute_128x256x64", "swiglu"),
     # Hopper, e4m3: a scale for each tensor, and for blocks
-    Configuration("fp8_128x256x128", "store"),
+    Configuration("fp8_128x256x128", "store", shapes=MODELS),
     Configuration("fp8_128x256x128", "bias_relu"),
-    Configuration("fp8_128x128x128", "store"),
+    Configuration("fp8_128x256x128", "swiglu", shapes=MODELS),
+    Configuration("fp8_128x128x128", "store", shapes=SMALL),
+    Configuration("fp8_128x128x128", "swiglu", shapes=SMALL),
     Configuration("fp8_block_128x128x128", "store"),
     Configuration("fp8_block_128x128x128", "gelu"),
-    # TMA and mma.sync, for sm_120a and run on Hopper
+    Configuration("fp8_block_128x128x128", "swiglu"),
+    # Blackwell, tcgen05 into tensor memory
+    Configuration("tcgen05_128x256x64", "store"),
+    Configuration("tcgen05_128x256x64", "bias_relu"),
+    Configuration("tcgen05_128x256x64", "gelu"),
+    Configuration("tcgen05_128x256x64", "residual_add"),
+    Configuration("tcgen05_128x256x64", "swiglu"),
+    Configuration("tcgen05_128x128x64", "store"),
+    Configuration("tcgen05_128x256x64", "store", arch="sm_103a"),
+    Configuration("tcgen05_128x256x64", "swiglu", arch="sm_103a"),
+    # TMA and mma.sync: for sm_120a, and run on Hopper
     Configuration("sm120_128x128x64", "store"),
     Configuration("sm120_128x128x64", "residual_add"),
     Configuration("sm120_128x128x64", "store", arch="sm_90a"),
-    # Ampere's cp.async and mma.sync, also linked for newer architectures
+    # cp.async and mma.sync: for sm_80, and what is newer
     Configuration("cp_async", "store"),
     Configuration("cp_async", "bias_relu"),
     Configuration("cp_async", "gelu"),
     Configuration("cp_async", "residual_add"),
-    Configuration("cp_async", "store", "static_tiles", "sm_90a"),
+    Configuration("cp_async", "swiglu"),
     Configuration("cp_async", "store", arch="sm_89"),
     Configuration("cp_async", "store", arch="sm_90a"),
-    Configuration("cp_async", "gelu", arch="sm_90a"),
-    Configuration("cp_async", "store", arch="sm_100a"),
-    Configuration("cp_async", "store", arch="sm_120a"),
+    Configuration("cp_async", "swiglu", arch="sm_90a"),
+    Configuration("cp_async", "store", "static_tiles", "sm_90a"),
+    Configuration("cp_async", "swiglu", arch="sm_100a"),
+    Configuration("cp_async", "swiglu", arch="sm_120a"),
 )
 BY_NAME = {configuration.name: configuration for configuration in CONFIGURATIONS}

@@ -85,14 +85,18 @@ class Epilogue:
     source: str = ""
 
 
-def wgmma(shape: str, mainloop: tuple[str, str] | None = None) -> Mainloop:
-    """TMA loader and wgmma mainloop of one tile shape; ``mainloop`` is (source, component) of another mainloop."""
+def wgmma(shape: str, mainloop: tuple[str, str] | None = None, *, cluster: bool = False) -> Mainloop:
+    """TMA loader and wgmma mainloop of one tile shape; ``mainloop`` is (source, component) of another mainloop.
+    ``cluster``: two CTAs share each tile of B, which takes scheduler ``paired_tiles``."""
     source, component = mainloop or ("wgmma_mainloop", f"wgmma_mainloop_{shape}")
 
     def build(c: Composer, gated: bool) -> Ports:
         load = c.add("tma_loader", f"tma_loader_{'gated_' if gated else ''}{shape}")
         mma = c.add(source, component)
-        c.kernel.connect(load.ab, mma.ab)
+        if cluster:
+            c.kernel.connect(load.ab, mma.ab, transfer="cluster", shared=[1])
+        else:
+            c.kernel.connect(load.ab, mma.ab)
         return Ports((load.work, mma.work), mma.store)
 
     m, n, k = map(int, shape.split("x"))
@@ -142,6 +146,8 @@ MAINLOOPS: dict[str, Mainloop] = {
     "wgmma_128x128x64": wgmma("128x128x64"),
     "wgmma_128x64x64": wgmma("128x64x64"),
     "wgmma_64x256x64": wgmma("64x256x64"),
+    "cluster_128x256x64": wgmma("128x256x64", cluster=True),
+    "cluster_128x128x64": wgmma("128x128x64", cluster=True),
     "fp8_128x256x128": _tma("128x256x128", "fp8_loader", "fp8_mainloop*", element="e4m3"),
     "fp8_128x128x128": _tma("128x128x128", "fp8_loader", "fp8_mainloop*", element="e4m3"),
     "fp8_block_128x128x128": _tma(
