@@ -1,0 +1,48 @@
+// Prints CuTe's descriptors of tcgen05.mma and PipeLink's, for bf16 and f16 and each tile shape M x N of SHAPES: a line
+// is what, CuTe's value, PipeLink's.  A host compiler builds it.  To CuTe every host address is 0, so addresses of shared
+// memory are put into its descriptors afterwards.
+#include <cstdio>
+
+#include <cute/tensor.hpp>
+#include <cute/arch/mma_sm100_desc.hpp>
+#include <cute/atom/mma_traits_sm100.hpp>
+
+#include "sm100_umma.cuh"
+
+using namespace cute;
+constexpr auto K = UMMA::Major::K;
+
+static void line(const char* what, unsigned long long theirs, unsigned long long ours) {
+  std::printf("%s %llx %llx\n", what, theirs, ours);
+}
+
+// A tile of a slot as the mainloop walks it: four steps of 16 elements along K.
+template <class Fragment>
+static void steps(const char* what, const Fragment& fragment) {
+  static_assert(size<2>(Fragment{}.layout()) == 4, "64 elements of K are four steps");
+  for (unsigned address : {0u, 0x800u, 0x10800u, 0x37C00u})
+    for (int step = 0; step < 4; ++step) {
+      UMMA::SmemDescriptor theirs = *fragment(_, _, step).data();
+      theirs.start_address_ = theirs.start_address_ + (address >> 4);
+      line(what, theirs, plc::umma_descriptor(address) + step * 2);
+    }
+}
+
+template <class T, int M, int N>
+static void shape(unsigned format) {
+  line("instruction", uint32_t(UMMA::make_instr_desc<T, T, float, M, N, K, K>()), plc::umma_instruction(format, M, N));
+  auto mma = make_tiled_mma(SM100_MMA_F16BF16_SS<T, T, float, M, N, K, K>{});
+  line("atom", uint32_t(mma.idesc_), plc::umma_instruction(format, M, N));
+  alignas(1024) static T data[256 * 64];
+  auto cta = mma.get_slice(0);
+  const auto layout = [](auto tile) { return UMMA::tile_to_mma_shape(UMMA::Layout_K_SW128_Atom<T>{}, tile); };
+  const auto a = layout(partition_shape_A(mma, Shape<Int<M>, _64>{}));
+  const auto b = layout(partition_shape_B(mma, Shape<Int<N>, _64>{}));
+  steps("a", cta.make_fragment_A(make_tensor(make_smem_ptr(data), a)));
+  steps("b", cta.make_fragment_B(make_tensor(make_smem_ptr(data), b)));
+}
+
+int main() {
+#define SHAPE(M, N) shape<bfloat16_t, M, N>(plc::umma_bf16), shape<half_t, M, N>(plc::umma_f16);
+  SHAPES
+}
