@@ -141,29 +141,44 @@ GEMMS: dict[str, Build] = {
         *((*other, "grouped_tiles") for other in OTHERS),
     )
 }
-COMPOSITIONS: dict[str, Build] = GEMMS | {
-    "tickets": _alone("tickets"),
-    "meeting": _alone("meeting"),
-    "ranks": _alone("ranks"),
-    "persistent": _alone("persistent"),
-    "affine": _affine,
-    "twice": _twice,
-    "ring_plain_plain": _ring("plain", "plain"),
-    "ring_swizzled_swizzled": _ring("swizzled", "swizzled"),
-    "ring_plain_swizzled": _ring("plain", "swizzled"),
-    "ring_two_readers": _two_readers,
-    "ring_behind_odd": _behind_odd,
-    "turns": _turns,
-    "different_readers": _different_readers,
-    "two_rings": _two_rings,
-    "bound_value": _bound_value,
-    "work_items": _work_items,
-    "state": _state,
+#: Of Blackwell, with the architecture behind: linked, audited and disassembled, not run.
+TENSOR_MEMORY: dict[str, Build] = {
+    f"gemm-{mainloop}-{epilogue}-grouped_tiles-{target}": _gemm(mainloop, epilogue, "grouped_tiles")
+    for mainloop, epilogue, target in (
+        *(("tcgen05_128x256x64", epilogue, "sm_100a") for epilogue in (*EPILOGUES, "swiglu", "geglu")),
+        *(("tcgen05_128x128x64", epilogue, "sm_100a") for epilogue in ("store", "swiglu")),
+        *(("tcgen05_128x256x64", epilogue, "sm_103a") for epilogue in ("store", "swiglu")),
+    )
 }
+#: What is not linked for sm_90a.
+TARGETS: dict[str, str] = {name: name.rpartition("-")[2] for name in TENSOR_MEMORY}
+COMPOSITIONS: dict[str, Build] = (
+    GEMMS
+    | TENSOR_MEMORY
+    | {
+        "tickets": _alone("tickets"),
+        "meeting": _alone("meeting"),
+        "ranks": _alone("ranks"),
+        "persistent": _alone("persistent"),
+        "affine": _affine,
+        "twice": _twice,
+        "ring_plain_plain": _ring("plain", "plain"),
+        "ring_swizzled_swizzled": _ring("swizzled", "swizzled"),
+        "ring_plain_swizzled": _ring("plain", "swizzled"),
+        "ring_two_readers": _two_readers,
+        "ring_behind_odd": _behind_odd,
+        "turns": _turns,
+        "different_readers": _different_readers,
+        "two_rings": _two_rings,
+        "bound_value": _bound_value,
+        "work_items": _work_items,
+        "state": _state,
+    }
+)
 
 
 def compose(name: str, objects: Objects) -> Kernel:
     """The kernel of a composition."""
-    kernel = pipelink.Kernel(name.split("-")[0])
+    kernel = pipelink.Kernel(name.split("-")[0], target=TARGETS.get(name, "sm_90a"))
     COMPOSITIONS[name](Composer(kernel, objects))
     return kernel

@@ -45,6 +45,7 @@ class Expectation:
     min_ctas: int = 1
     stack_bytes: int = 0
     smem_limit: int | None = None
+    tmem_columns: int = 0
 
 
 @dataclass(frozen=True)
@@ -163,6 +164,7 @@ def expectation(
         int(placement.get("min_ctas", 1)),
         stack_bytes,
         smem_limit,
+        int(placement.get("tmem_columns", 0)),
     )
 
 
@@ -183,6 +185,7 @@ def audit(cubin: bytes, expected: Expectation, *, log: str = "", inputs: Sequenc
         *_registers(kernel, facts, expected),
         _barriers(counts, expected),
         *_smem(facts, expected),
+        *_tensor_memory(kernel, expected),
         _threads(facts, expected),
         _warnings(log),
     ]
@@ -314,6 +317,17 @@ def _smem(facts: cubin_file.CubinFacts, expected: Expectation) -> list[Check]:
             )
         )
     return checks
+
+
+def _tensor_memory(kernel: sass.Function, expected: Expectation) -> list[Check]:
+    """Allocated as placed, and freed; no line in the report of a kernel that neither has nor should have any."""
+    columns, freed = sass.tensor_memory(kernel)
+    if not columns and not freed and not expected.tmem_columns:
+        return []
+    found = _list(f"{count} columns" if count else "a size in a register" for count in dict.fromkeys(columns))
+    placed = f"{expected.tmem_columns} columns, freed" if expected.tmem_columns else "none"
+    ok = set(columns) == ({expected.tmem_columns} if expected.tmem_columns else set()) and bool(freed)
+    return [Check("tensor memory", "audit-tmem", placed, f"{found}{', freed' if freed else ', not freed'}", ok)]
 
 
 def _threads(facts: cubin_file.CubinFacts, expected: Expectation) -> Check:

@@ -210,10 +210,10 @@ def _kernel(binding: Binding) -> str:
             lines.append('    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");')
         lines.append("  }")
         if memory is not None:
-            lines.append(f"  if ({_in_warp(memory)}) pl_tmem_allocate({memory.word}u, {memory.columns}u);")
+            lines.append(f"  if ({_in_warp(memory)}) pl_tmem_allocate({window}{memory.word}u, {memory.columns}u);")
         lines.append(f"  {'pl_cluster_meet' if plan.paired else '__syncthreads'}();")
         if memory is not None:
-            lines.append(f"  const unsigned tensor_memory = pl_tmem_base({memory.word}u);")
+            lines.append(f"  const unsigned tensor_memory = pl_tmem_base({window}{memory.word}u);")
     for index, region in enumerate(plan.regions):
         last = index + 1 == len(plan.regions)
         condition = "" if last else f"if (threadIdx.x < {region.end}) "

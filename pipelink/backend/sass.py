@@ -27,6 +27,7 @@ _PREDICATE = re.compile(r"^(@!?U?P\w+)\s+")
 _SYMBOL = re.compile(r"`\(([^()]*)\)")
 _REGISTER = re.compile(r"(?<![A-Za-z0-9_])R(\d+)(\.64)?")
 _SETMAXNREG = re.compile(r"(0x[0-9a-f]+|\d+)$")
+_ALLOCATION_SPAN = 16  # instructions before an allocation of tensor memory among which its size is set
 
 
 @dataclass(frozen=True)
@@ -259,6 +260,23 @@ def setmaxnreg(instruction: Instruction) -> int | None:
         return None
     number = _SETMAXNREG.search(instruction.operands)
     return int(number[1], 0) if number else None
+
+
+def tensor_memory(function: Function) -> tuple[tuple[int | None, ...], int]:
+    """Columns of every allocation of tensor memory (None if they are no constant), and the number of instructions that
+    free some.  ptxas counts in units of 32 columns, in a uniform register that it sets shortly before."""
+    found: list[int | None] = []
+    freed = 0
+    for index, instruction in enumerate(function.instructions):
+        freed += instruction.opcode.startswith("UTCATOMSWS.AND")
+        if not instruction.opcode.startswith("UTCATOMSWS.FIND_AND_SET"):
+            continue
+        size = _operands(instruction.operands)[-1]
+        before = function.instructions[max(0, index - _ALLOCATION_SPAN) : index]
+        set_by = [_operands(i.operands) for i in before if i.mnemonic == "UMOV"]
+        units = next((values[1] for values in reversed(set_by) if values[0] == size), "")
+        found.append(32 * int(units, 16) if units.startswith("0x") else None)
+    return tuple(found), freed
 
 
 def register_regions(function: Function) -> list[RegisterRegion]:

@@ -106,11 +106,13 @@ class _EntryWriter(Writer):
             self.meet()
             return
         self.branch_to_warp(memory.first, "allocate", "allocated")
-        self.invoke(Invoke("pl_tmem_allocate", (Const(memory.word), Const(memory.columns))), {})
+        word = {"word": self.own(memory.word)}
+        self.invoke(Invoke("pl_tmem_allocate", (Result("word"), Const(memory.columns))), word)
         self.put("llvm.br ^allocated")
         self.block("allocated")
         self.meet()
-        self.invoke(Invoke("pl_tmem_base", (Const(memory.word),), "base", "unsigned"), self.results)
+        self.results["word"] = self.own(memory.word)
+        self.invoke(Invoke("pl_tmem_base", (Result("word"),), "base", "unsigned"), self.results)
 
     def free_tensor_memory(self) -> None:
         """The warp that allocated it frees it; all threads have left their roles and met."""

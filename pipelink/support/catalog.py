@@ -80,6 +80,7 @@ CATALOG: dict[str, str] = {
     "audit-registers": "code uses more registers than its role has",
     "audit-barrier": "code uses a named barrier that was not placed",
     "audit-smem": "the kernel's shared memory is not what was placed",
+    "audit-tmem": "the tensor memory that the code allocates is not what was placed, or it is not freed",
     "audit-launch-bounds": "the kernel's launch bounds are not the placed thread count",
     "audit-ptxas-warning": "ptxas says that it ignored or serialised something (C75xx)",
     # runtime

@@ -8,7 +8,18 @@ import pytest
 
 import pipelink
 from pipelink.backend import sass, toolchain
-from test.compositions import COMPOSITIONS, EPILOGUES, FOLDERS, GEMMS, MAINLOOPS, OTHERS, SCHEDULERS, Objects, compose
+from test.compositions import (
+    COMPOSITIONS,
+    EPILOGUES,
+    FOLDERS,
+    GEMMS,
+    MAINLOOPS,
+    OTHERS,
+    SCHEDULERS,
+    TENSOR_MEMORY,
+    Objects,
+    compose,
+)
 
 
 @pytest.fixture(scope="session")
@@ -19,11 +30,29 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> Objects:
 @pytest.mark.parametrize("name", COMPOSITIONS)
 def test_machine_code_equals_the_monoliths(name: str, objects: Objects) -> None:
     kernel = compose(name, objects)
-    linked = kernel.link(cache=False)["sm_90a"]
+    linked = kernel.link(cache=False)[kernel.target]
     monolith = toolchain.compile_cubin(
-        kernel.monolith(FOLDERS), f"{name}.cu", "sm_90a", include_dirs=[*FOLDERS, toolchain.transfer_dir()]
+        kernel.monolith(FOLDERS), f"{name}.cu", kernel.target, include_dirs=[*FOLDERS, toolchain.transfer_dir()]
     )
     assert sass.compare(linked.cubin, monolith) == []
+    assert linked.audit.ok
+
+
+@pytest.mark.parametrize("name", TENSOR_MEMORY)
+def test_blackwell_instructions(name: str, objects: Objects) -> None:
+    """There is no such device here: the machine code shows tcgen05.mma, tensor-memory loads and TMA, and the audit that
+    nothing was left as a call, on the stack or spilled."""
+    kernel = compose(name, objects)
+    linked = kernel.link()[kernel.target]
+    listing = sass.read(linked.cubin)
+    opcodes = {instruction.opcode for function in listing.functions for instruction in function.instructions}
+    for wanted in ("UTCHMMA", "UTCBAR", "LDTM.16dp256bit.x8", "UTMALDG.2D", "UTCATOMSWS.AND"):
+        assert wanted in opcodes
+    assert not any(opcode.startswith(("HMMA", "HGMMA")) for opcode in opcodes)
+    counts = sass.count(listing)
+    assert (counts.calls, counts.local) == ((), 0)
+    columns = 512 if "256" in name else 256
+    assert set(sass.tensor_memory(listing.function(kernel.name))[0]) == {columns}
     assert linked.audit.ok
 
 

@@ -78,6 +78,29 @@ def test_shared_memory_beyond_the_target() -> None:
     assert failures(audit(kernel("p[n] = 1;"), plain(smem_bytes=232449))) == {"audit-smem"}
 
 
+ALLOCATE = """asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(1024), "r"(SIZE));
+asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;");"""
+FREE = 'asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(0), "r"(256));'
+
+
+def tensor_memory(body: str) -> bytes:
+    text = f'extern "C" __global__ void __launch_bounds__(256, 1) k(float* p, int n) {{ {body} }}'
+    return toolchain.compile_cubin(text, "test.cu", "sm_100a")
+
+
+def test_tensor_memory() -> None:
+    good = tensor_memory(ALLOCATE.replace("SIZE", "256") + FREE)
+    assert failures(audit(good, plain(tmem_columns=256))) == set()
+    assert failures(audit(good, plain(tmem_columns=512))) == {"audit-tmem"}
+    assert failures(audit(good, plain())) == {"audit-tmem"}
+    assert failures(audit(kernel("p[n] = 1;"), plain(tmem_columns=256))) == {"audit-tmem"}
+    kept = audit(tensor_memory(ALLOCATE.replace("SIZE", "256")), plain(tmem_columns=256))
+    with pytest.raises(LinkError, match=r"tensor memory: expected 256 columns, freed, found 256 columns, not freed"):
+        kept.raise_if_failed()
+    unknown = audit(tensor_memory(ALLOCATE.replace("SIZE", "n") + FREE), plain(tmem_columns=256))
+    assert failures(unknown) == {"audit-tmem"}
+
+
 def test_a_call() -> None:
     before = "namespace acme { namespace x { __device__ __noinline__ float f(float a) { return a * sinf(a); } } }"
     report = audit(kernel("p[n] = acme::x::f(p[n + 1]);", before=before), plain())
