@@ -150,7 +150,9 @@ CONFIGURATIONS: tuple[Configuration, ...] = (
     # TMA and mma.sync: for sm_120a, and run on Hopper
     Configuration("sm120_128x128x64", "store"),
     Configuration("sm120_128x128x64", "residual_add"),
+    Configuration("sm120_128x128x64", "swiglu"),
     Configuration("sm120_128x128x64", "store", arch="sm_90a"),
+    Configuration("sm120_128x128x64", "swiglu", arch="sm_90a"),
     # cp.async and mma.sync: for sm_80, and what is newer
     Configuration("cp_async", "store"),
     Configuration("cp_async", "bias_relu"),

@@ -40,10 +40,13 @@ CUTE_LIMIT = 3.0  # times that a link with a CuTe component must be faster than 
 # Instructions whose presence says that the hardware's units are used, by what they do.
 FAMILIES = {
     "tensor": re.compile(r"\b(HGMMA|QGMMA|UTC\w*MMA|[HQO]MMA)\b"),
-    "tensor_memory": re.compile(r"\b(LDTM|STTM|UTCATOMSWS)\b"),
+    "tensor_memory": re.compile(r"\bLDTM\b"),
     "tma": re.compile(r"\b(UTMALDG|UTMASTG|UTMAREDG|UBLKCP)\b"),
     "cp_async": re.compile(r"\bLDGSTS\b"),
 }
+
+
+NEEDED = {"tcgen05": ("tensor", "tensor_memory", "tma"), "wgmma": ("tensor", "tma"), "cp": ("tensor", "cp_async")}
 
 
 def key_of(configuration: Configuration) -> str:
@@ -199,6 +202,11 @@ def report(found: dict[str, dict[str, Any]]) -> int:
             wrong.append(f"{name} differs from its monolith:\n" + "\n".join(entry["difference"]))
         if registers["linked"] != registers["monolith"]:
             wrong.append(f"{name} has {registers['linked']} registers, its monolith {registers['monolith']}")
+        for family in NEEDED.get(configuration.mainloop.partition("_")[0], ()):
+            if not entry["families"].get(family):
+                wrong.append(f"{name} has no instruction of kind {family}")
+        if entry["calls"] or entry["stack"] or not entry["audit"]:
+            wrong.append(f"{name} has {entry['calls']} calls and {entry['stack']} B of stack")
         if configuration.cute and entry["compile/link"] < CUTE_LIMIT:
             wrong.append(f"{name} links {entry['compile/link']:.2f} times as fast as it compiles, not {CUTE_LIMIT:g}")
     for line in wrong:

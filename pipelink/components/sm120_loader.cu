@@ -3,3 +3,4 @@
 #include "sm90_gemm.cuh"
 
 PLC_TMA_LOADER(plc::sm120_loader_128x128x64, 128, 128)
+PLC_TMA_LOADER_GATED(plc::sm120_loader_gated_128x128x64, 128, 128)
