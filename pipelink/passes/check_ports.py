@@ -137,7 +137,7 @@ def _check_tile(port: Port, tile: Tile, what: str, target: Target, end: End, dia
     if tile.space != "smem":
         return
     needed = SWIZZLE_ALIGN.get(tile.layout, 1)
-    if port.touch in ("tma", "tma_multicast") and port.kind == "stream":
+    if port.touch in ("tma", "tma_multicast") and tile.layout != "item":
         needed = max(needed, TMA_ALIGN)
     if tile.align % needed:
         why = f"{tile.layout} repeats from {needed} bytes" if needed > TMA_ALIGN else f"TMA needs {needed}"

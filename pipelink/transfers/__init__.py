@@ -139,15 +139,6 @@ def _tmem(source: Port, target: Port) -> str | None:
     return _tiles_differ(source, target)
 
 
-def _staged(source: Port, target: Port) -> str | None:
-    if why := _stream(source, target, "registers"):
-        return why
-    written, read = source.tiles, target.tiles
-    if [(t.element, tuple(t.shape)) for t in written] != [(t.element, tuple(t.shape)) for t in read]:
-        return "elements or shapes differ"
-    return None
-
-
 def _cluster(source: Port, target: Port) -> str | None:
     if why := _stream(source, target):
         return why
@@ -170,7 +161,6 @@ TRANSFERS: Final[tuple[Transfer, ...]] = (
     Transfer("token", "token", _pair("token", "out", "in"), sources=("ring.cu",), min_arch="sm_90"),
     Transfer("cluster", "ring", _cluster, sources=("ring.cu", "cluster.cu"), min_arch="sm_90"),
     Transfer("tmem", "tmem", _tmem, sources=("tmem.cu",), min_arch="sm_100f"),
-    Transfer("staged", "staged", _staged),
     Transfer("signal", "signal", _pair("signal", "out", "in")),
     Transfer("dispatch", "dispatch", _pair("dispatch", "dispatches", "dispatched")),
     Transfer("lease", "lease", _pair("lease", "lends", "borrows")),

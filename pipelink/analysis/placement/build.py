@@ -35,7 +35,7 @@ TMEM_LANE_BYTES = 4
 TMEM_WORD = "tensor memory"  # key of the shared-memory word that holds where the allocation begins
 TMEM_WORD_BYTES = 4
 TMEM_LANES = 128
-RINGS = ("ring.tma", "ring.threads", "ring.threads.convert", "cluster", "tmem", "staged")
+RINGS = ("ring.tma", "ring.threads", "ring.threads.convert", "cluster", "tmem")
 
 
 @dataclass(frozen=True)
@@ -320,7 +320,7 @@ class _Builder:
             return
         least, most, fixed_by = _depths(source, targets, connects)
         convert = transfer == "ring.threads.convert"
-        tiles = targets[0].tiles if convert or transfer == "staged" else source.tiles
+        tiles = targets[0].tiles if convert else source.tiles
         in_tmem = transfer == "tmem"
         scope = self.lifetimes.scope([*users, *readers])
         ends = source.ends
