@@ -8,12 +8,12 @@ taken next to each other in alternating order, with a bootstrapped 95% interval 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import hashlib
 import json
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -28,32 +28,33 @@ from pipelink.support.diagnostics import LinkError
 
 OUTPUT = RESULTS / "run.json"
 TAILS: tuple[Shape, ...] = ((127, 248, 80), (1000, 1224, 528))  # what every configuration is checked on first
-SAMPLE_MS = 2.0  # the time of one sample
-PAIRS = 15  # samples of each ratio, unless said otherwise
+SAMPLE_MS = 1.5  # the time of one sample
+PAIRS = 12  # samples of each ratio, unless said otherwise
+Graph = Callable[[], None]
 #: Shapes on which max-autotune is timed: its search takes most of a minute each.
 AUTOTUNED: tuple[Shape, ...] = ((2048, 14336, 4096), (2048, 28672, 8192), (2048, 8192, 2048))
 
 
 def key_of(configuration: Configuration, folder: Path) -> str:
     """Of the machine code and of what it is timed on."""
-    digest = hashlib.sha256(json.dumps(asdict(configuration)).encode())
+    digest = hashlib.sha256(json.dumps(dataclasses.asdict(configuration)).encode())
     for suffix in (".plk", ".monolith.plk"):
         digest.update((folder / f"{configuration.name}{suffix}").read_bytes())
     return digest.hexdigest()[:16]
 
 
-def graph_of(launch: Callable[[], object], launches: int) -> Callable[[], None]:
-    """A CUDA graph of so many launches, as a call."""
+def graph_of(launch: Callable[[torch.Tensor], object], weights: Sequence[torch.Tensor], launches: int) -> Graph:
+    """A CUDA graph of so many launches over the weights in turn, as a call."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
         for _ in range(2):
-            launch()
+            launch(weights[0])
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        for _ in range(launches):
-            launch()
+        for number in range(launches):
+            launch(weights[number % len(weights)])
     return graph.replay
 
 
@@ -92,8 +93,8 @@ def _time(
         results[name] = problem.out.clone()
     error = problem.check()
     assert torch.equal(results["linked"], results["monolith"]), "the linked kernel and its monolith differ"
-    calls: dict[str, Callable[[], object]] = {
-        name: lambda kernel=kernel: kernel(**arguments) for name, kernel in kernels.items()
+    calls: dict[str, Callable[[torch.Tensor], object]] = {
+        name: lambda b, kernel=kernel: kernel(**{**arguments, "b": b}) for name, kernel in kernels.items()
     }
     calls["product"] = problem.product()
     compiled = problem.compiled()
@@ -102,7 +103,8 @@ def _time(
         if autotune and configuration.gated and shape in AUTOTUNED and configuration.parts.element != "e4m3":
             calls["autotuned"] = problem.autotuned()
     launches = max(1, round(SAMPLE_MS / (problem.work / 650e-3)))  # at 650 TFLOP/s
-    graphs = {name: graph_of(call, launches) for name, call in calls.items()}
+    weights = problem.weights(launches)
+    graphs = {name: graph_of(call, weights, launches) for name, call in calls.items()}
     others = [name for name in graphs if name != "linked"]
     times = timing.paired({name: (graphs[name], graphs["linked"]) for name in others}, pairs, 1)
     found: dict[str, Any] = {"relative_error": error, "us": {}, "ratio": {}}

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 
 from benchmarks.configurations import Configuration, Shape
+from pipelink.components.gemm import EPILOGUES
 
 GUARD_ROWS, GUARD_COLUMNS = 3, 16  # around a guarded output
 DEVICE = "cuda"
@@ -23,7 +24,10 @@ ROUNDING = 2.0**-8  # of bf16 and what float32 arithmetic adds to it, relative t
 # Absolute, for outputs of about one.  The tensor cores' fp8 sums keep 14 bits.
 SUMMING = {"bf16": 4e-3, "f16": 4e-3, "e4m3": 2e-2}
 
+COLD_BYTES = 192 << 20  # of weights that launches go through in turn; an H200 has 50 MiB of L2
+
 Activation = Callable[..., torch.Tensor]
+Peer = Callable[[torch.Tensor], torch.Tensor]
 
 
 def _gated(x: torch.Tensor, function: Activation) -> torch.Tensor:
@@ -42,10 +46,9 @@ ACTIVATIONS: dict[str, Activation] = {
 }
 
 
-def activation_of(epilogue: str) -> Activation:
-    """``swiglu_f16`` and ``swiglu_tma`` compute what ``swiglu`` does."""
-    stem = next(name for name in sorted(ACTIVATIONS, key=len, reverse=True) if epilogue.startswith(name))
-    return ACTIVATIONS[stem]
+def stem_of(epilogue: str) -> str:
+    """``swiglu_f16`` computes what ``swiglu`` does."""
+    return next(name for name in ACTIVATIONS if epilogue == name or epilogue.startswith(f"{name}_"))
 
 
 def _ceildiv(a: int, b: int) -> int:
@@ -60,7 +63,9 @@ class Problem:
         self.configuration = configuration
         self.generator = torch.Generator(device=DEVICE).manual_seed(7 * m + 3 * n + k)
         self.element = configuration.parts.element
-        self.output_type = torch.float16 if configuration.epilogue.endswith("f16") else torch.bfloat16
+        self.epilogue = stem_of(configuration.epilogue)
+        self.activation = ACTIVATIONS[self.epilogue]
+        self.output_type = TYPES[EPILOGUES[configuration.epilogue].element]
         self.rows = n * (2 if configuration.gated else 1)  # of B
         self.scales: dict[str, torch.Tensor] = {}
         a, b = self._random(m, k), self._random(self.rows, k) / k**0.5
@@ -71,7 +76,7 @@ class Problem:
         self.extra = {
             "bias_relu": lambda: {"bias": self._random(n).to(self.output_type)},
             "residual_add": lambda: {"residual": self._random(m, n).to(self.output_type)},
-        }.get(configuration.epilogue, dict)()
+        }.get(self.epilogue, dict)()
         rows, columns = (GUARD_ROWS, GUARD_COLUMNS) if guarded else (0, 0)
         self.buffer = torch.empty(m + 2 * rows, n + 2 * columns, device=DEVICE, dtype=self.output_type)
         self.out = self.buffer[rows : rows + m, columns : columns + n]
@@ -123,7 +128,7 @@ class Problem:
             right *= self.b_full
         product = left @ right.T
         extra = [value[rows] if value.dim() == 2 else value for value in self.extra.values()]
-        expected = activation_of(self.configuration.epilogue)(product, *[value.float() for value in extra])
+        expected = self.activation(product, *[value.float() for value in extra])
         found = self.out[rows].float()
         limit = ROUNDING * expected.abs() + SUMMING[self.element] * max(float(expected.std()), 1e-3)
         wrong = ~((found - expected).abs() <= limit)  # also true for NaN
@@ -134,30 +139,34 @@ class Problem:
         return float((found - expected).norm() / expected.norm().clamp_min(1e-30))
 
     # -------------------------------------------------------------------------------------------------------- peers
-    def product(self) -> Callable[[], torch.Tensor]:
-        """cuBLAS's product alone: the same A and B, no activation.  ``torch._scaled_mm`` for e4m3."""
+    def weights(self, most: int) -> list[torch.Tensor]:
+        """B and copies of it, at most so many, which together do not fit into the L2 cache: every launch finds its
+        weight in memory, as a layer of a model does."""
+        count = _ceildiv(COLD_BYTES, self.b.numel() * self.b.element_size())
+        return [self.b, *(self.b.clone() for _ in range(min(count, most) - 1))]
+
+    def product(self) -> Peer:
+        """cuBLAS's product alone, of A and a weight, without activation; ``torch._scaled_mm`` for e4m3."""
         result = torch.empty(self.a.shape[0], self.rows, device=DEVICE, dtype=self.output_type)
         if self.element == "e4m3":
             # scales for tensors, also where ours are for blocks
             a_scale, b_scale = (full.flatten()[0] for full in (self.a_full, self.b_full))
-            return lambda: torch._scaled_mm(
-                self.a, self.b.T, a_scale, b_scale, out_dtype=self.output_type, use_fast_accum=True, out=result
+            return lambda b: torch._scaled_mm(
+                self.a, b.T, a_scale, b_scale, out_dtype=self.output_type, use_fast_accum=True, out=result
             )
-        return lambda: torch.matmul(self.a, self.b.T, out=result)
+        return lambda b: torch.matmul(self.a, b.T, out=result)
 
-    def compiled(self) -> Callable[[], torch.Tensor] | None:
+    def compiled(self) -> Peer | None:
         """cuBLAS's product and the activation that ``torch.compile`` makes; None where there is no activation."""
-        epilogue = self.configuration.epilogue
-        if epilogue.startswith("store"):
+        if self.epilogue == "store":
             return None
         product, extra = self.product(), list(self.extra.values())
-        activation = torch.compile(activation_of(epilogue), dynamic=False)
-        return lambda: activation(product(), *extra)
+        activation = torch.compile(self.activation, dynamic=False)
+        return lambda b: activation(product(b), *extra)
 
-    def autotuned(self) -> Callable[[], torch.Tensor]:
+    def autotuned(self) -> Peer:
         """The whole as ``torch.compile`` makes it in mode max-autotune."""
-        activation = activation_of(self.configuration.epilogue)
         whole = torch.compile(
-            lambda a, b, *extra: activation(a @ b.T, *extra), mode="max-autotune-no-cudagraphs", dynamic=False
+            lambda a, b, *extra: self.activation(a @ b.T, *extra), mode="max-autotune-no-cudagraphs", dynamic=False
         )
-        return lambda: whole(self.a, self.b, *self.extra.values())
+        return lambda b: whole(self.a, b, *self.extra.values())
