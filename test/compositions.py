@@ -150,11 +150,23 @@ TENSOR_MEMORY: dict[str, Build] = {
         *(("tcgen05_128x256x64", epilogue, "sm_103a") for epilogue in ("store", "swiglu")),
     )
 }
+#: Mainloops on e4m3, and that of TMA and warps, which links for sm_120a too.
+FURTHER: dict[str, Build] = {
+    f"gemm-{mainloop}-{epilogue}-grouped_tiles": _gemm(mainloop, epilogue, "grouped_tiles")
+    for mainloop, epilogues in {
+        "fp8_128x256x128": ("store", "bias_relu", "swiglu"),
+        "fp8_128x128x128": ("store", "swiglu"),
+        "fp8_block_128x128x128": ("store", "gelu", "swiglu"),
+        "sm120_128x128x64": ("store", "residual_add", "swiglu"),
+    }.items()
+    for epilogue in epilogues
+}
 #: What is not linked for sm_90a.
 TARGETS: dict[str, str] = {name: name.rpartition("-")[2] for name in TENSOR_MEMORY}
 COMPOSITIONS: dict[str, Build] = (
     GEMMS
     | TENSOR_MEMORY
+    | FURTHER
     | {
         "tickets": _alone("tickets"),
         "meeting": _alone("meeting"),

@@ -72,7 +72,7 @@ def time(folder: Path, out: Path, rounds: int) -> None:
     shapes: dict[str, dict] = {}
     for m, n, k in SHAPES:
         entry: dict = {"relative_error": {}, "ratio": {}, "tflops": {}}
-        graphs, pairs, problems = {}, {}, {}
+        graphs, pairs, problems, alive = {}, {}, {}, []  # a graph does not keep what it uses
         x, w = torch.randn(m, k, device="cuda"), torch.randn(2 * n, k, device="cuda") / k**0.5
         product = torch.empty(m, 2 * n, device="cuda", dtype=torch.bfloat16)
         half = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
@@ -97,6 +97,7 @@ def time(folder: Path, out: Path, rounds: int) -> None:
 
             peers = {"store": multiply, "swiglu": lambda multiply=multiply: activate(multiply())}
             arguments = {"a": a, "b": b, "a_scale": a_scale, "b_scale": b_scale}
+            alive += [arguments, mm_scales]
             for epilogue in EPILOGUES:
                 reference = f"torch-{scales}-{epilogue}"
                 try:

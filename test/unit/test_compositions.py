@@ -8,10 +8,13 @@ import pytest
 
 import pipelink
 from pipelink.backend import sass, toolchain
+from pipelink.backend.unit import compile_unit
+from pipelink.target import target as find_target
 from test.compositions import (
     COMPOSITIONS,
     EPILOGUES,
     FOLDERS,
+    FURTHER,
     GEMMS,
     MAINLOOPS,
     OTHERS,
@@ -54,6 +57,20 @@ def test_blackwell_instructions(name: str, objects: Objects) -> None:
     columns = 512 if "256" in name else 256
     assert set(sass.tensor_memory(listing.function(kernel.name))[0]) == {columns}
     assert linked.audit.ok
+
+
+@pytest.mark.parametrize("name", [name for name in FURTHER if "sm120" in name])
+def test_objects_that_run_on_hopper_link_for_sm_120a(name: str, objects: Objects) -> None:
+    """Not run: linked and audited, three slots in 99 KiB, and equal to the same unit."""
+    kernel, target = compose(name, objects), "sm_120a"
+    linked = kernel.link(target, cache=False)[target]
+    text, folders = kernel.monolith(FOLDERS, target), [*FOLDERS, toolchain.transfer_dir()]
+    assert sass.compare(linked.cubin, compile_unit(text, f"{name}.cu", target, "sm_90", include_dirs=folders)) == []
+    assert linked.audit.ok
+    code = sass.read(linked.cubin)
+    assert sass.count(code).calls == ()
+    assert {"HMMA", "LDSM", "UTMALDG"} <= {i.opcode.split(".")[0] for i in code.instructions}
+    assert 3 * 32768 <= linked.launch["smem_bytes"] <= find_target(target).smem_per_cta
 
 
 def test_every_gemm_is_there() -> None:
