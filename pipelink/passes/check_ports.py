@@ -122,8 +122,18 @@ def _check_port(end: End, target: Target, diagnostics: Diagnostics) -> None:
         diagnostics.error("unsupported-by-target", message, end.instance.location, notes=_declared(port))
     for index, tile in enumerate(port.tiles):
         _check_tile(port, tile, f"tile {index} of {what}", target, end, diagnostics)
+    in_tmem = any(tile.space == "tmem" for tile in port.tiles)
     if port.touch == "wgmma":
-        _check_warpgroups(end, what, diagnostics)
+        _check_warpgroups(end, what, "wgmma, which whole warpgroups issue", diagnostics)
+    elif in_tmem and port.direction == "in":
+        _check_warpgroups(end, what, "tcgen05.ld, a warp a quarter of the lanes", diagnostics)
+    elif port.touch == "tcgen05" and end.role is not None and not end.role.one_thread:
+        message = (
+            f"{what} is touched by tcgen05, which arrives for the thread that issues it; "
+            f"role '{end.role.name}' runs in all of its threads"
+        )
+        notes = [Note("the role is declared here", end.role.location)]
+        diagnostics.error("bad-touch", message, port.location, notes=notes, hint="declare the role pl::one_thread")
 
 
 def _declared(*ports: Port) -> list[Note]:
@@ -158,13 +168,10 @@ def _check_tile(port: Port, tile: Tile, what: str, target: Target, end: End, dia
         diagnostics.error("bad-touch", message, port.location)
 
 
-def _check_warpgroups(end: End, what: str, diagnostics: Diagnostics) -> None:
+def _check_warpgroups(end: End, what: str, by: str, diagnostics: Diagnostics) -> None:
     role = end.role
     if role is not None and (role.warps % 4 or role.align % 4):
-        message = (
-            f"{what} is read by wgmma, which whole warpgroups issue; "
-            f"role '{role.name}' has {role.warps} warps aligned to {role.align}"
-        )
+        message = f"{what} is read by {by}; role '{role.name}' has {role.warps} warps aligned to {role.align}"
         notes = [Note("the role is declared here", role.location)]
         diagnostics.error("unaligned-warpgroup", message, end.port.location, notes=notes)
 

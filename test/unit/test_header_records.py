@@ -207,6 +207,28 @@ LIB_LOADER(lib::loader_128, 128)
     assert sizes == [128 * 128, 64 * 128]
 
 
+def test_tiles_in_tensor_memory() -> None:
+    source = """
+#include <pipelink/component.cuh>
+PL_COMPONENT(test::mma) {
+PL_ROLE(mma, pl::warps<1>, pl::one_thread);
+PL_OUT(acc, pl::stream<pl::tmem_tile<float, 128, 256>>, pl::ring<1, 2>, pl::by_tcgen05);
+PL_ENTRY(mma) { acc::commit(self, acc::acquire(self)); }
+}
+"""
+    from pipelink.objects import object_bytes
+
+    image = compile_image(source)
+    (item,) = parse_objects(object_bytes([image], device.device_records(image)), "x.o")
+    (port,) = [record.values for record in item.components[0].records if record.op == "port"]
+    assert port["touch"] == "tcgen05"
+    assert port["tiles"] == [
+        {
+            "element": "f32", "shape": [128, 256], "layout": "tmem", "space": "tmem", "bytes": 131072, "columns": 256,
+        }
+    ]  # fmt: skip
+
+
 def test_a_macro_may_name_a_component() -> None:
     source = "#define NAME test::named\n#include <pipelink/component.cuh>\nPL_COMPONENT(NAME) {}\n"
     (text,) = device.device_records(compile_image(source))

@@ -532,6 +532,27 @@ module @k attributes {pipelink.kernel = {target = "sm_90"}} {
 
 // -----
 
+// Tensor memory between roles that cannot use it
+module @a attributes {pipelink.component = {abi = 1}} {
+  // expected-note @below {{the role is declared here}}
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  // expected-error @below {{port 'o' of component 'a' is touched by tcgen05, which arrives for the thread that issues it; role 'run' runs in all of its threads [bad-touch]}}
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "tcgen05", stages = [1, 2], tiles = [{element = "f32", shape = [128, 64], layout = "tmem", space = "tmem", columns = 64}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  // expected-note @below {{the role is declared here}}
+  "pipelink.role"() {sym_name = "run", warps = 2} : () -> ()
+  // expected-error @below {{port 'i' of component 'b' is read by tcgen05.ld, a warp a quarter of the lanes; role 'run' has 2 warps aligned to 1 [unaligned-warpgroup]}}
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "tcgen05", stages = [1, 2], tiles = [{element = "f32", shape = [128, 64], layout = "tmem", space = "tmem", columns = 64}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_100a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
 // Wgmma in half a warpgroup
 module @a attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()

@@ -21,7 +21,7 @@ module @sm100.loader attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.grid"() {value = ["ceildiv(M, 128)", "ceildiv(N, 256)", "1"]} : () -> ()
 }
 module @sm100.mma attributes {pipelink.component = {abi = 1 : i64}} {
-  "pipelink.role"() {sym_name = "mma", warps = 1 : i64} : () -> ()
+  "pipelink.role"() {sym_name = "mma", warps = 1 : i64, threads = "one"} : () -> ()
   "pipelink.port"() {sym_name = "ab", direction = "in", kind = "stream", touch = "tcgen05", multicast = 2 : i64, scope = "cluster", stages = [2, 8], tiles = [
       {element = "bf16", shape = [128, 64], layout = "swizzle128", bytes = 16384 : i64, align = 1024 : i64},
       {element = "bf16", shape = [256, 64], layout = "swizzle128", bytes = 32768 : i64, align = 1024 : i64}]} : () -> ()
