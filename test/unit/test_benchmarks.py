@@ -1,0 +1,98 @@
+"""The configurations, and what ``python -m benchmarks`` makes of their results.  What each links to is its own job."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import inspection, report
+from benchmarks.configurations import BY_NAME, CONFIGURATIONS, MODELS
+from benchmarks.plot import Plot, Series
+from benchmarks.progress import Results
+from pipelink.components import gemm
+from pipelink.target import TARGETS
+
+LINKED = {
+    "linked": True, "identical": True, "difference": [], "instructions": {"linked": 10, "monolith": 10},
+    "registers": {"linked": 168, "monolith": 168}, "stack": 0, "smem_bytes": 1024, "threads": 128, "calls": 0,
+    "families": dict.fromkeys(inspection.FAMILIES, 1), "audit": True, "link_s": 1.0, "audit_s": 0.3, "compile_s": 4.0,
+    "compile/link": 4.0,
+}  # fmt: skip
+
+
+def entry(*shapes: tuple[int, int, int]) -> dict[str, Any]:
+    ratio = {"median": 1.0, "low": 0.99, "high": 1.01}
+    timed = {"us": {"linked": 1.0}, "tflops": 600.0, "ratio": {"monolith": ratio, "product": ratio}}
+    return {"correct": True, "shapes": {"x".join(map(str, shape)): timed for shape in shapes}}
+
+
+def test_each_configuration_is_there_once() -> None:
+    assert len(BY_NAME) == len(CONFIGURATIONS) >= 51
+    assert {c.target for c in CONFIGURATIONS} <= TARGETS.keys()
+    assert {c.mainloop for c in CONFIGURATIONS} >= gemm.MAINLOOPS.keys()
+    bf16 = {name for name, epilogue in gemm.EPILOGUES.items() if epilogue.element == "bf16"}
+    assert {c.epilogue for c in CONFIGURATIONS} >= bf16
+
+
+def test_one_configuration_is_identical_to_its_monolith(tmp_path: Path) -> None:
+    found = inspection.inspect("cp_async-store-grouped_tiles-sm_90a", str(tmp_path), 1)
+    assert found["linked"], found
+    assert found["identical"], found["difference"]
+    assert found["registers"]["linked"] == found["registers"]["monolith"]
+
+
+def test_the_last_line_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    names = list(BY_NAME)[:3]
+    found = {name: dict(LINKED) for name in names}
+    assert inspection.report(found) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "3 linked, 3 identical"
+    found[names[0]]["identical"], found[names[1]] = False, {"linked": False, "error": "none"}
+    assert inspection.report(found) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "2 linked, 1 identical"
+
+
+def test_a_cute_link_must_be_three_times_faster(capsys: pytest.CaptureFixture[str]) -> None:
+    name = next(name for name, c in BY_NAME.items() if c.cute)
+    assert inspection.report({name: LINKED | {"compile/link": 2.9}}) == 1
+    assert "links 2.90 times as fast as it compiles, not 3" in capsys.readouterr().out
+
+
+def test_what_was_not_run_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    head = {"toolkit": "13.0", "cores": 2, "rounds": 3}
+    everything = {**head, "configurations": {c.name: LINKED for c in CONFIGURATIONS}}
+    (tmp_path / "inspect.json").write_text(json.dumps(everything))
+    timed = {c.name: entry(*c.shapes) for c in CONFIGURATIONS if c.runs}
+    machine = {"gpu": "NVIDIA H200", "driver": "1", "toolkit": "13.0", "torch": "2.11", "pairs": 12}
+    (tmp_path / "run.json").write_text(json.dumps({**machine, "configurations": timed}))
+    tables = report.tables()
+    for target in {c.target for c in CONFIGURATIONS}:
+        rows = [line for line in tables["configurations"].splitlines() if f"| {target} |" in line]
+        assert rows
+        assert all(("not run" in row) == (target != "sm_90a") for row in rows)
+        summary = [line for line in tables["architectures"].splitlines() if line.startswith(f"| {target} |")]
+        assert all(("not run" in row) == (target != "sm_90a") for row in summary)
+    assert tables["models"].count("\n| ") >= len(MODELS)
+    assert report.plots()["speed.svg"].startswith("<svg")
+
+
+def test_results_go_on_where_they_stopped(tmp_path: Path) -> None:
+    path, head = tmp_path / "found.json", {"toolkit": "13.0"}
+    Results.open(path, head).add("one", "key", {"value": 1})
+    again = Results.open(path, head)
+    assert again.has("one", "key")
+    assert not again.has("one", "other key")
+    assert not Results.open(path, {"toolkit": "13.1"}).has("one", "key")
+    assert not Results.open(path, head, again=True).has("one", "key")
+
+
+def test_a_plot_holds_every_value_inside() -> None:
+    series = [Series("a & b", {"x": (1.0, 0.9, 1.1), "y": (3.0, 2.9, 3.1)})]
+    drawn = Plot("title", "label", ["x", "y"], series, (0.8, 1.2, 0.1)).svg()
+    assert "a &amp; b" in drawn
+    assert "prefers-color-scheme:dark" in drawn
+    assert all(0 <= float(x) <= 780 for x in re.findall(r'cx="([\d.]+)"', drawn))
