@@ -40,7 +40,8 @@ class CheckPass:
     ``transfer-refused``, ``ring-range-disjoint``, ``stages-refused``, ``bad-touch``, ``bad-alignment``,
     ``ends-mismatch``, ``empty-mismatch``, ``protocol-mismatch``, ``opcode-conflict``, ``lease-mismatch``,
     ``not-resident``, ``too-many-warps``, ``unaligned-warpgroup``, ``too-many-barriers``, ``barrier-mismatch``,
-    ``bad-registers``, ``register-overcommit``, ``unsupported-by-target``, ``cluster-too-large``, ``duplicate-name``.
+    ``bad-registers``, ``register-overcommit``, ``unsupported-by-target``, ``cluster-too-large``, ``cluster-mismatch``,
+    ``duplicate-name``.
 
     Example::
 
