@@ -1,7 +1,7 @@
 // Warpgroup matrix multiplication of sm_90a on e4m3 tiles in shared memory, f32 accumulators in registers.
 // Operands lie as bf16's do (sm90_wgmma.cuh): rows of 128 bytes, here 128 elements, under the 128-byte swizzle; adding 2
-// to a descriptor moves 32 elements.  The tensor cores keep about 14 bits of each product's sum (measured by others, not
-// promised by the PTX ISA), so long sums lose more than f32 does: promote them where that matters.
+// to a descriptor moves 32 elements.  The tensor cores cut what they add to about 13 bits behind the leading one (as
+// measured; the PTX ISA promises nothing), so long sums lose more than f32 does: promote them where that matters.
 #pragma once
 #include "sm90_wgmma.cuh"
 

@@ -20,6 +20,15 @@ def test_the_fastest_dimension_comes_first() -> None:
     assert describe(field(128, 64), view(1000, 512)) == Descriptor(9, 4096, (512, 1000), (1024,), (64, 128), 3)
 
 
+def test_e4m3_and_a_row_of_scales() -> None:
+    found = describe(field(128, 128), view(1000, 512, element="e4m3"))
+    assert found == Descriptor(0, 4096, (512, 1000), (512,), (128, 128), 3)
+    scales = describe(field(128, swizzle="row_major"), view(32, 1000, element="f32"))
+    assert scales == Descriptor(7, 4096, (1000, 32), (4000,), (128, 1), 0)
+    with pytest.raises(LinkError, match="a box row of 256 B, expected at most 128 under swizzle128"):
+        describe(field(64, 256), view(1000, 512, element="e4m3"))
+
+
 def test_a_padded_view_keeps_its_stride_and_an_offset_view_its_address() -> None:
     found = describe(field(128, 64), view(1000, 512, strides=(640, 1), at=4096 + 64))
     assert found.strides == (1280,)

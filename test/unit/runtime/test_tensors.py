@@ -1,6 +1,8 @@
 """Views of foreign tensors: DLPack capsules old and new, the CUDA array interface, and what is refused."""
 
 import ctypes
+import sys
+import types
 from typing import Any
 
 import pytest
@@ -60,6 +62,33 @@ def test_dlpack(versioned: bool) -> None:
 
 def test_dlpack_without_strides_is_packed() -> None:
     assert view("a", Capsule((4, 8), None, 2, 32), 7).strides == (8, 1)
+
+
+@pytest.mark.parametrize(("code", "element"), [(10, "e4m3"), (12, "e5m2"), (14, "e8m0")])
+def test_dlpack_of_eight_bit_floats(code: int, element: str) -> None:
+    assert view("a", Capsule((4, 32), (48, 1), code, 8)) == TensorView(0x10000, (4, 32), (48, 1), element, 1)
+
+
+def test_dlpack_of_the_other_e4m3_is_refused() -> None:
+    """Code 8 has infinities, 11 no negative zero: not what the tensor cores multiply."""
+    for code in (8, 11):
+        with pytest.raises(LinkError, match=f"code {code}, 8 bits"):
+            view("a", Capsule((4,), (1,), code, 8))
+
+
+def test_torch_tensors_are_read_directly(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Tensor:
+        device = types.SimpleNamespace(type="cuda", index=1)
+        dtype, shape = "torch.float8_e4m3fn", (4, 32)
+
+        def data_ptr(self) -> int:
+            return 0x10000
+
+        def stride(self) -> tuple[int, ...]:
+            return (48, 1)
+
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(Tensor=Tensor))
+    assert view("a", Tensor()) == TensorView(0x10000, (4, 32), (48, 1), "e4m3", 1)
 
 
 def test_dlpack_streams() -> None:
