@@ -104,10 +104,20 @@ def _time(
             calls["autotuned"] = problem.autotuned()
     launches = max(1, round(SAMPLE_MS / (problem.work / 650e-3)))  # at 650 TFLOP/s
     weights = problem.weights(launches)
-    graphs = {name: graph_of(call, weights, launches) for name, call in calls.items()}
+    graphs: dict[str, Graph] = {}
+    failed: dict[str, str] = {}
+    for name, call in calls.items():
+        try:
+            graphs[name] = graph_of(call, weights, launches)
+        except Exception as broken:  # whatever torch and its compiler raise: a peer less, not a wrong kernel
+            if name in kernels:
+                raise
+            failed[name] = f"{type(broken).__name__}: {broken}"[:500]
     others = [name for name in graphs if name != "linked"]
     times = timing.paired({name: (graphs[name], graphs["linked"]) for name in others}, pairs, 1)
     found: dict[str, Any] = {"relative_error": error, "us": {}, "ratio": {}}
+    if failed:
+        found["failed"] = failed
     for name in others:
         median, low, high = timing.interval([x / y for x, y in zip(*times[name], strict=True)])
         found["ratio"][name] = {"median": round(median, 5), "low": round(low, 5), "high": round(high, 5)}

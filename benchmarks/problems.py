@@ -147,12 +147,13 @@ class Problem:
 
     def product(self) -> Peer:
         """cuBLAS's product alone, of A and a weight, without activation; ``torch._scaled_mm`` for e4m3."""
-        result = torch.empty(self.a.shape[0], self.rows, device=DEVICE, dtype=self.output_type)
+        kind = self.output_type if self.element == "e4m3" else self.a.dtype
+        result = torch.empty(self.a.shape[0], self.rows, device=DEVICE, dtype=kind)
         if self.element == "e4m3":
             # scales for tensors, also where ours are for blocks
             a_scale, b_scale = (full.flatten()[0] for full in (self.a_full, self.b_full))
             return lambda b: torch._scaled_mm(
-                self.a, b.T, a_scale, b_scale, out_dtype=self.output_type, use_fast_accum=True, out=result
+                self.a, b.T, a_scale, b_scale, out_dtype=kind, use_fast_accum=True, out=result
             )
         return lambda b: torch.matmul(self.a, b.T, out=result)
 
