@@ -144,8 +144,6 @@ def _cluster(source: Port, target: Port) -> str | None:
         return why
     if source.touch not in ("tma", "tma_multicast"):
         return f"the slots are filled by {source.touch}, not by tma"
-    if source.touch == "tma" and target.touch not in ("wgmma", "threads"):
-        return f"the slots are read by {target.touch}, not by wgmma or threads"
     if source.ends:
         return "the stream ends, and an end mark reaches one CTA alone"
     return _tiles_differ(source, target)
