@@ -43,6 +43,26 @@ def _gemm(mainloop: str, epilogue: str, scheduler: str) -> Build:
     return lambda c: gemm.add_gemm(c, gemm.MAINLOOPS[mainloop], epilogue, scheduler)
 
 
+def _staged(mainloop: str, scheduler: str) -> Build:
+    """Accumulators to shared memory, and from there by a TMA store."""
+
+    def build(c: Composer) -> None:
+        loop = gemm.MAINLOOPS[mainloop]
+        finish, tiles, store = c.add("staged_store"), c.add(scheduler), c.add("tma_store", "tma_store_chunks")
+        ports = loop.build(c, False)
+        for work in (*ports.work, store.work):
+            c.kernel.connect(work, tiles.next)
+        c.kernel.connect(ports.store, finish.store)
+        c.kernel.connect(finish.blocks, store.blocks)
+        c.kernel.bind(store.slots, loop.tile[0] * loop.tile[1] // 8192)
+
+    return build
+
+
+def _placed(c: Composer) -> None:
+    c.kernel.connect(c.add("placed", "placed_tiles").blocks, c.add("tma_store", "tma_store").blocks)
+
+
 def _alone(component: str) -> Build:
     """A kernel of one component, for what a launch needs."""
 
@@ -132,6 +152,8 @@ def _state(c: Composer) -> None:
 OTHERS = (
     *itertools.product(MAINLOOPS, ("swiglu", "geglu")),
     *itertools.product(SHAPES, ("store", "swiglu")),
+    *(("wgmma_128x256x64", f"{epilogue}_tma{suffix}") for epilogue in ("store", "swiglu") for suffix in ("", "_f16")),
+    ("cp_async", "store_tma"),
     *(("wgmma_128x256x64", f"{epilogue}_f16") for epilogue in (*EPILOGUES, "swiglu", "geglu")),
 )
 GEMMS: dict[str, Build] = {
@@ -139,6 +161,23 @@ GEMMS: dict[str, Build] = {
     for mainloop, epilogue, scheduler in (
         *itertools.product(MAINLOOPS, EPILOGUES, SCHEDULERS),
         *((*other, "grouped_tiles") for other in OTHERS),
+    )
+}
+#: Clusters of two CTAs that share tiles of B, and outputs that go through shared memory.
+CLUSTERS: dict[str, Build] = {
+    f"gemm-{mainloop}-{epilogue}-paired_tiles": _gemm(mainloop, epilogue, "paired_tiles")
+    for mainloop, epilogue in (
+        ("cluster_128x256x64", "store"),
+        ("cluster_128x256x64", "swiglu"),
+        ("cluster_128x128x64", "bias_relu"),
+    )
+}
+STAGED: dict[str, Build] = {
+    f"gemm-{mainloop}-staged_store-{scheduler}": _staged(mainloop, scheduler)
+    for mainloop, scheduler in (
+        ("wgmma_128x256x64", "grouped_tiles"),
+        ("wgmma_128x128x64", "grouped_tiles"),
+        ("cluster_128x256x64", "paired_tiles"),
     )
 }
 #: Of Blackwell, with the architecture behind: linked, audited and disassembled, not run.
@@ -165,9 +204,12 @@ FURTHER: dict[str, Build] = {
 TARGETS: dict[str, str] = {name: name.rpartition("-")[2] for name in TENSOR_MEMORY}
 COMPOSITIONS: dict[str, Build] = (
     GEMMS
+    | CLUSTERS
+    | STAGED
     | TENSOR_MEMORY
     | FURTHER
     | {
+        "placed": _placed,
         "tickets": _alone("tickets"),
         "meeting": _alone("meeting"),
         "ranks": _alone("ranks"),

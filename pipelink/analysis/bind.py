@@ -558,6 +558,9 @@ class _Builder:
             regions=self.regions(),
             paired=any(connect.shared for connect in self.kernel.connects),
             tensor_memory=self.tensor_memory(),
+            drain=any(
+                param.tile for instance in self.instances.values() for param in self.component(instance).params.values()
+            ),
         )
         frame = Frame(
             scalars=tuple(self.scalars.values()),

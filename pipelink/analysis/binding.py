@@ -16,6 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+#: Waits until the tensor copies that the thread issued have read shared memory.
+DRAIN: Final = "cp.async.bulk.wait_group.read 0;"
+
 Type = Literal["void", "unsigned", "int", "pointer", "map", "pack"]
 
 #: Itanium codes of the ABI's parameter types (after ``(int id, void* frame``); none occurs twice as a compound type.
@@ -275,6 +278,7 @@ class EntryPlan:
     regions: tuple[Region, ...]
     paired: bool = False  # CTAs of a cluster reach into each other: they start and end together
     tensor_memory: Allocation | None = None
+    drain: bool = False  # components store tiles by TMA: what they read must be there until they have
 
 
 @dataclass(frozen=True)

@@ -368,7 +368,8 @@ class _Resolver:
             self.unbound(what, "tensor map", param, bound, list(tensors))
             return None
         port = component.ports.get(param.port or "")
-        if port is None or param.part >= len(port.tiles):
+        tile = param.tile or (port.tiles[param.part] if port and param.part < len(port.tiles) else None)
+        if tile is None:
             self.diagnostics.error(
                 "unbound-parameter",
                 f"{what} names part {param.part} of port '{param.port}', which component '{component.name}' lacks",
@@ -376,11 +377,10 @@ class _Resolver:
                 hint=nearest(param.port or "", component.ports),
             )
             return None
-        tile = port.tiles[param.part]
         tensor = tensors[bound.to]
         rank = len(tensor.data["shape"])
         extents = param.box or tile.shape
-        if (instance.name, port.name, param.part) in self.shared:
+        if (instance.name, param.port, param.part) in self.shared:
             divided = split(tile, param.box)
             extents = divided.box if isinstance(divided, Split) else extents
         if tile.element != tensor.data["element"] or len(extents) > rank:

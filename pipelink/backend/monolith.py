@@ -13,6 +13,7 @@ from typing import Final
 
 from pipelink.analysis.bind import bind
 from pipelink.analysis.binding import (
+    DRAIN,
     Allocation,
     Arg,
     Binding,
@@ -218,6 +219,8 @@ def _kernel(binding: Binding) -> str:
         last = index + 1 == len(plan.regions)
         condition = "" if last else f"if (threadIdx.x < {region.end}) "
         lines.append(f"  {'else ' if index else ''}{condition}{{\n{_region(region, binding)}  }}")
+    if plan.drain:
+        lines.append(f'  asm volatile("{DRAIN}" ::: "memory");')
     if plan.paired:
         lines.append("  pl_cluster_leave();")
     elif memory is not None:

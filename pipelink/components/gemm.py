@@ -169,6 +169,10 @@ _BF16 = {
 EPILOGUES: dict[str, Epilogue] = {
     **_BF16,
     **{f"{name}_f16": Epilogue(epilogue.gated, "f16", "epilogues_f16") for name, epilogue in _BF16.items()},
+    "store_tma": Epilogue(source="epilogues_tma"),
+    "store_tma_f16": Epilogue(element="f16", source="epilogues_tma"),
+    "swiglu_tma": Epilogue(gated=True, source="epilogues_tma"),
+    "swiglu_tma_f16": Epilogue(gated=True, element="f16", source="epilogues_tma"),
 }
 SCHEDULERS = ("static_tiles", "grouped_tiles")
 

@@ -7,7 +7,7 @@ objects and by the Python API; nothing is checked here, :func:`pipelink.ir.verif
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pipelink.ir.attributes import SymbolRef, Value, to_attribute
 from pipelink.ir.dialect import load_dialect
@@ -146,9 +146,11 @@ class ComponentBuilder(ModuleBuilder):
         port: str | None = None,
         part: int | None = None,
         box: Sequence[int] | None = None,
+        tile: Mapping[str, Value] | None = None,
         location: Location = UNKNOWN,
     ) -> None:
-        self.add("param", location, sym_name=name, type=type, bytes=bytes, align=align, port=port, part=part, box=box)
+        values = {"type": type, "bytes": bytes, "align": align, "port": port, "part": part, "box": box, "tile": tile}
+        self.add("param", location, sym_name=name, **values)
 
 
 class KernelBuilder(ModuleBuilder):

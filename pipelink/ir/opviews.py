@@ -285,6 +285,12 @@ class Param(Sized):
         box = self.data.get("box")
         return None if box is None else tuple(box)
 
+    @property
+    def tile(self) -> Tile | None:
+        """The tile of a tensor map that belongs to no port."""
+        tile = self.data.get("tile")
+        return None if tile is None else Tile.of(tile)
+
 
 class Tensor(View):
     @property

@@ -225,6 +225,7 @@ OPS: dict[str, Op] = {
             "port": _optional("str", "tensor_map: the port whose tile is the box"),
             "part": _optional("int", "tensor_map: which tile of the port", least=0),
             "box": _optional("list", "tensor_map: extents of the box, where it is not the tile"),
+            "tile": _optional("dict", "tensor_map: the tile that the component copies itself, of no port"),
         },
     ),
     "tensor": Op(

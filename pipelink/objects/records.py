@@ -159,7 +159,11 @@ _OPS: Final[dict[str, _Keys]] = {
     "state": _keys(_MEMORY),
     "barrier": _keys({"threads": _is_int(32, 1024)}, role=_is_name),
     "param": _keys(
-        {"type": _is_text, **_MEMORY}, port=_is_name, part=_is_int(0, 63), box=_is_list(_is_int(1, 256), 1, 5)
+        {"type": _is_text, **_MEMORY},
+        port=_is_name,
+        part=_is_int(0, 63),
+        box=_is_list(_is_int(1, 256), 1, 5),
+        tile=_is_tile,
     ),
     "tensor": _keys(
         {

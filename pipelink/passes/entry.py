@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pipelink.analysis.bind import bind
-from pipelink.analysis.binding import Binding, Const, EntryPlan, Invoke, Region, Result, RoleEntry, mangle
+from pipelink.analysis.binding import DRAIN, Binding, Const, EntryPlan, Invoke, Region, Result, RoleEntry, mangle
 from pipelink.ir.views import Kernel, program
 from pipelink.passes.codegen import SCALAR_TYPES, TENSOR_MEMORY, Writer, insert, layout_frame
 from pipelink.support.diagnostics import Diagnostics
@@ -44,6 +44,8 @@ class _EntryWriter(Writer):
             self.set_up()
         self.dispatch()
         self.block("done")
+        if plan.drain:
+            self.asm(DRAIN, "~{memory}")
         if plan.paired:  # the peer may still copy into this CTA or arrive at its barriers
             self.call("pl_cluster_leave")
         elif plan.tensor_memory is not None:
@@ -231,7 +233,8 @@ class EntryPass:
     Before: every kernel is placed, and ``transfer`` and ``fold`` have run.  After: the kernel's module holds nothing
     but ``llvm.func`` operations, one of them with ``nvvm.kernel``, launch bounds and ``nvvm.minctasm``: it sets up the
     mbarriers, allocates tensor memory, splits the registers with setmaxnreg (immediates), dispatches warps to roles,
-    fills each role's frame with the parameters and calls it; when all roles are done, tensor memory is freed.
+    fills each role's frame with the parameters and calls it; when all roles are done, it waits for stores by TMA that
+    still read shared memory, and tensor memory is freed.
     Rejects: ``not-placed``, ``transfer-without-code``.
 
     Example: a placed ``module @gemm`` becomes one with ``llvm.func @gemm(…) attributes {nvvm.kernel, …}``.

@@ -12,6 +12,8 @@ SHAPED = ("wgmma_256x128x64", "wgmma_128x192x64", "wgmma_128x64x64", "wgmma_64x2
 OTHERS = [
     *itertools.product(MAINLOOPS, ("swiglu", "geglu")),
     *itertools.product(SHAPED, ("store", "swiglu")),
+    *(("wgmma_128x256x64", f"{epilogue}_tma{suffix}") for epilogue in ("store", "swiglu") for suffix in ("", "_f16")),
+    ("cp_async", "store_tma"),
     *(("wgmma_128x256x64", f"{epilogue}_f16") for epilogue in (*EPILOGUES, "swiglu", "geglu")),
 ]
 NAMES = [f"gemm-{m}-{e}-{s}" for m, e, s in itertools.product(MAINLOOPS, EPILOGUES, SCHEDULERS)]
@@ -35,7 +37,7 @@ class Problem:
 
     def __init__(self, torch: Any, name: str, m: int, n: int, k: int, *, whole: bool = False) -> None:
         self.torch, epilogue = torch, name.split("-")[2]
-        self.epilogue = epilogue.removesuffix("_f16")
+        self.epilogue = epilogue.removesuffix("_f16").removesuffix("_tma")
         self.element = torch.float16 if epilogue.endswith("_f16") else torch.bfloat16
         generator = torch.Generator(device="cuda").manual_seed(m * 7 + n * 3 + k)
 

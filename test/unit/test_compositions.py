@@ -74,7 +74,7 @@ def test_objects_that_run_on_hopper_link_for_sm_120a(name: str, objects: Objects
 
 
 def test_every_gemm_is_there() -> None:
-    assert len(GEMMS) == len(EPILOGUES) * len(SCHEDULERS) * len(MAINLOOPS) + len(OTHERS) == 44
+    assert len(GEMMS) == len(EPILOGUES) * len(SCHEDULERS) * len(MAINLOOPS) + len(OTHERS) == 49
 
 
 def test_a_gated_epilogue_refuses_plain_columns(objects: Objects) -> None:

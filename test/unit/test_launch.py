@@ -52,6 +52,16 @@ def test_a_tensor_map_with_a_box_of_its_own() -> None:
     assert found.contract["parameters"]["fields"][0]["box"] == [32, 64]
 
 
+def test_a_tensor_map_of_no_port() -> None:
+    port = 'port = "ab", part = 0 : i64} : () -> ()'
+    tile = 'tile = {element = "bf16", shape = [16, 32], layout = "swizzle64", bytes = 1024, align = 512}} : () -> ()'
+    assert GEMM.count(port) == 1
+    found, diagnostics = launch(GEMM.replace(port, tile))
+    assert not diagnostics.items
+    field = found.contract["parameters"]["fields"][0]
+    assert (field["box"], field["swizzle"]) == ([16, 32], "swizzle64")
+
+
 def test_an_extent_that_is_an_expression() -> None:
     text = GEMM.replace(
         'name = "b", element = "bf16", shape = ["N", "K"]', 'name = "b", element = "bf16", shape = ["2 * N", "K"]'

@@ -25,6 +25,12 @@ struct alignas(64) tensor_map {
   unsigned char opaque[128];
 };
 
+// A CUtensorMap whose box is Tile, for tensor copies that the component issues itself: <pipelink/stores.cuh>.
+template <class Tile>
+struct alignas(64) tile_map {
+  unsigned char opaque[128];
+};
+
 template <class Role, class... A>
 struct role {
   static_assert((true && ... && detail::is_one_of<A, about::warps, about::registers, about::threads>()),
@@ -133,6 +139,18 @@ struct parameter<tensor_map<Port, Part, Box>> {
     w.field("port", Port::name());
     w.field("part", Part);
     map_box<Box>::write(w);
+    w.field("bytes", 128);
+    w.field("align", 64);
+  }
+};
+template <class Tile>
+struct parameter<tile_map<Tile>> {
+  PL_STATIC_FN_ void write(writer& w) {
+    w.field("type", "tensor_map");
+    w.key("tile");
+    w.open('{');
+    Tile::write(w);
+    w.close('}');
     w.field("bytes", 128);
     w.field("align", 64);
   }
