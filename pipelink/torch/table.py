@@ -48,8 +48,12 @@ class Entry:
 
 
 ENTRIES: tuple[Entry, ...] = (
+    # rates: benchmarks/gemm/NOTES.md
     Entry("wgmma_128x256x64", "swiglu", ("sm_90a",), (128, 256), 1.0),
-    Entry("wgmma_128x128x64", "swiglu", ("sm_90a",), (128, 128), 0.92),
+    Entry("wgmma_128x192x64", "swiglu", ("sm_90a",), (128, 192), 1.0),
+    Entry("wgmma_128x128x64", "swiglu", ("sm_90a",), (128, 128), 0.99),
+    Entry("wgmma_64x256x64", "swiglu", ("sm_90a",), (64, 256), 0.9),
+    Entry("wgmma_128x64x64", "swiglu", ("sm_90a",), (128, 64), 0.61),
     Entry("cp_async", "swiglu", ("sm_80", "sm_90a", "sm_100a", "sm_120a"), (128, 128), 0.5),
 )
 
