@@ -28,7 +28,7 @@ from pipelink.support.diagnostics import LinkError
 
 OUTPUT = RESULTS / "run.json"
 TAILS: tuple[Shape, ...] = ((127, 248, 80), (1000, 1224, 528))  # what every configuration is checked on first
-SAMPLE_MS = 1.5  # the time of one sample
+SAMPLE_MS = 5.0  # the time of one sample
 PAIRS = 12  # samples of each ratio, unless said otherwise
 Graph = Callable[[], None]
 #: Shapes on which max-autotune is timed: its search takes most of a minute each.
@@ -150,7 +150,9 @@ def run(names: Sequence[str], arguments: argparse.Namespace) -> int:
     }
     results = Results.open(arguments.output or OUTPUT, head, again=arguments.again)
     results.keep_only(list(BY_NAME))
-    missing = [c for c in chosen if not results.has(c.name, key_of(c, folder))]
+    missing = [
+        c for c in chosen if not results.has(c.name, key_of(c, folder)) or not results.entries[c.name]["correct"]
+    ]
     progress = Progress(len(missing))
     for configuration in missing:
         entry = measure(configuration, folder, pairs, arguments.compile)
