@@ -3,11 +3,13 @@
 ``family.py build FOLDER``          links TILE.EPILOGUE.plk of every tile shape (no GPU)
 ``family.py time FOLDER OUT.json``  checks and times every package of the folder (GPU, torch, cuda-bindings)
 
-Plain kernels stand next to cuBLAS's product with N columns.  Gated ones stand next to cuBLAS's product with 2N columns
-alone (``product``), and followed by the activation compiled with torch.compile (``compiled``).  A round samples every
-kernel of a shape once, in random order; a ratio is the reference's time / the kernel's in one round, so that above 1 is
-faster, and the median over the rounds is given with its bootstrapped 95% interval.  A sample replays a graph of
-launches over several weights, which together are larger than the L2 cache.
+Of every shape the tile in ``CHOICE`` is timed, or with ``--all`` every package.  Plain kernels stand next to cuBLAS's
+product with N columns.  Gated ones stand next to cuBLAS's product with 2N columns alone (``product``), followed by the
+activation compiled with torch.compile (``compiled``), and, with ``--tuned`` and for three shapes, to both as
+max-autotune compiles them (``tuned``).  A round samples every kernel of a shape once, in random order; a ratio is the
+reference's time / the kernel's in one round, so that above 1 is faster, and the median over the rounds is given with
+its bootstrapped 95% interval.  A sample replays a graph of launches over several weights, which together are larger
+than the L2 cache.
 """
 
 from __future__ import annotations
@@ -18,13 +20,32 @@ import math
 import random
 import statistics
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 SHAPES = tuple((m, n, k) for k, n in ((4096, 14336), (8192, 28672), (2048, 8192)) for m in (128, 512, 2048, 4096, 8192))
 TILES = ("128x256x64", "256x128x64", "128x192x64", "128x128x64", "128x64x64", "64x256x64")
+#: The tile for each shape, plain and gated, as measured (NOTES.md).
+CHOICE = {
+    (128, 14336, 4096): ("64x256x64", "128x256x64"),
+    (512, 14336, 4096): ("128x256x64", "128x128x64"),
+    (2048, 14336, 4096): ("128x256x64", "128x256x64"),
+    (4096, 14336, 4096): ("128x256x64", "128x192x64"),
+    (8192, 14336, 4096): ("128x192x64", "128x192x64"),
+    (128, 28672, 8192): ("128x256x64", "128x256x64"),
+    (512, 28672, 8192): ("128x128x64", "128x128x64"),
+    (2048, 28672, 8192): ("128x256x64", "128x192x64"),
+    (4096, 28672, 8192): ("64x256x64", "128x192x64"),
+    (8192, 28672, 8192): ("128x192x64", "128x192x64"),
+    (128, 8192, 2048): ("128x64x64", "128x64x64"),
+    (512, 8192, 2048): ("128x128x64", "128x128x64"),
+    (2048, 8192, 2048): ("128x128x64", "128x128x64"),
+    (4096, 8192, 2048): ("128x128x64", "128x192x64"),
+    (8192, 8192, 2048): ("128x192x64", "128x128x64"),
+}
+TUNED = ((512, 14336, 4096), (4096, 28672, 8192), (2048, 8192, 2048))  # also next to max-autotune
 ERROR_LIMIT = 4e-3  # norm of the difference over norm of the f32 reference; bf16 rounding gives 1.7e-3
 COLD_BYTES = 192 << 20  # of weights in a sample's rotation: well over the 50 MiB of L2
 SAMPLE_MS = 3.0
@@ -38,7 +59,7 @@ def build(folder: Path, only: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     objects = gemm.Objects(folder)
     for tile in TILES:
-        for epilogue in ("store", "swiglu"):
+        for epilogue in ("store", "swiglu", "store_tma", "swiglu_tma"):
             name = f"{tile}.{epilogue}"
             if only not in name:
                 continue
@@ -52,7 +73,7 @@ def build(folder: Path, only: str) -> None:
 class Case:
     """One shape: operands, kernels as graphs of launches, and what each is compared with."""
 
-    def __init__(self, torch, packages: dict, m: int, n: int, k: int, activation) -> None:
+    def __init__(self, torch, packages: dict, m: int, n: int, k: int, activation, tuned=None) -> None:
         self.torch = torch
         self.graphs: dict[str, tuple] = {}
         self.errors: dict[str, float] = {}
@@ -68,7 +89,7 @@ class Case:
             "swiglu": torch.nn.functional.silu(product[:, :n]) * product[:, n:],
         }
         for name, package in packages.items():
-            epilogue = name.split(".")[1]
+            epilogue = name.split(".")[1].removesuffix("_tma")
             rows = n if epilogue == "store" else 2 * n
             out.fill_(float("nan"))
             package(a=x, b=weights[0][:rows], out=out)
@@ -88,6 +109,8 @@ class Case:
 
         if activation:
             self.capture("cublas.compiled", compiled, weights)
+        if tuned:
+            self.capture("torch.tuned", lambda w: tuned(x, w), weights)
 
     def capture(self, name: str, launch: Callable, weights: list) -> None:
         torch = self.torch
@@ -146,7 +169,7 @@ def cublas_kernels(torch, case_shapes: list) -> dict[str, list[str]]:
     return found
 
 
-def time(folder: Path, out: Path, rounds: int, only: str, shapes: list, profile: bool, activate: bool) -> None:
+def time(arguments: argparse.Namespace, shapes: Sequence[tuple[int, int, int]]) -> None:
     """Check and time the packages of the folder; print a table and write the JSON."""
     sys.path[:0] = [str(ROOT)]
     import torch
@@ -156,26 +179,36 @@ def time(folder: Path, out: Path, rounds: int, only: str, shapes: list, profile:
 
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.zeros(1, device="cuda")
-    packages = {path.stem: runtime.load(path) for path in sorted(folder.glob("*.plk")) if only in path.stem}
+    packages = {path.stem: runtime.load(path) for path in sorted(arguments.folder.glob("*.plk"))}
+    packages = {name: package for name, package in packages.items() if arguments.only in name}
 
     def activation(both, out) -> None:
         gate, up = both.chunk(2, dim=-1)
         out.copy_(torch.nn.functional.silu(gate) * up)
 
-    compiled = torch.compile(activation, dynamic=False) if activate else None
+    def product_and_activation(x, w):
+        gate, up = (x @ w.T).chunk(2, dim=-1)
+        return torch.nn.functional.silu(gate) * up
+
+    whole = torch.compile(product_and_activation, dynamic=False, mode="max-autotune-no-cudagraphs")
+    compiled = torch.compile(activation, dynamic=False) if not arguments.product_only else None
     torch._dynamo.config.cache_size_limit = 64
     result: dict = {"gpu": torch.cuda.get_device_name(0), "driver": timing.driver_version(), "torch": torch.__version__}
-    result |= {"rounds": rounds, "shapes": {}}
+    result |= {"rounds": arguments.rounds, "shapes": {}}
     for m, n, k in shapes:
-        case = Case(torch, packages, m, n, k, compiled)
-        times = case.measure(rounds)
+        plain, gated = CHOICE[m, n, k]
+        wanted = {f"{plain}.store", f"{gated}.swiglu"}
+        chosen = {name: p for name, p in packages.items() if arguments.all or name.removesuffix("_tma") in wanted}
+        case = Case(torch, chosen, m, n, k, compiled, whole if arguments.tuned and (m, n, k) in TUNED else None)
+        times = case.measure(arguments.rounds)
         entry: dict = {name: {"us": round(statistics.median(values), 2)} for name, values in times.items()}
         for name, values in times.items():
-            kind = name.split(".")[1]
-            for reference in {"store": ("store",), "swiglu": ("product", "compiled")}.get(kind, ()):
-                if name.startswith("cublas") or f"cublas.{reference}" not in times:
+            kind = name.split(".")[1].removesuffix("_tma")
+            for reference in {"store": ("store",), "swiglu": ("product", "compiled", "tuned")}.get(kind, ()):
+                base = "torch.tuned" if reference == "tuned" else f"cublas.{reference}"
+                if name.startswith("cublas") or base not in times:
                     continue
-                pairs = zip(times[f"cublas.{reference}"], values, strict=True)
+                pairs = zip(times[base], values, strict=True)
                 median, low, high = timing.interval([a / b for a, b in pairs], resamples=300)
                 entry[name][reference] = [round(median, 4), round(low, 4), round(high, 4)]
             if name in case.errors:
@@ -183,18 +216,18 @@ def time(folder: Path, out: Path, rounds: int, only: str, shapes: list, profile:
         result["shapes"][f"{m}x{n}x{k}"] = entry
         print(f"{m}x{n}x{k}", {name.split(".", 1)[1]: entry[name]["us"] for name in entry if "cublas" in name})
         for kind, reference in (("store", "store"), ("swiglu", "product")):
-            kernels = [name for name in times if name.split(".")[1] == kind and not name.startswith("cublas")]
+            kernels = [name for name in times if reference in entry[name]]
+            kernels = [name for name in kernels if name.split(".")[1].removesuffix("_tma") == kind]
             kernels.sort(key=lambda name: -entry[name][reference][0])
-            print(
-                "  ",
-                kind,
-                ", ".join(f"{name.replace('.' + kind, '')} {entry[name][reference][0]:.3f}" for name in kernels),
-            )
+            for name in kernels:
+                print(
+                    "  ", name, *(f"{r} {entry[name][r]}" for r in (reference, "compiled", "tuned") if r in entry[name])
+                )
         sys.stdout.flush()
-        out.write_text(json.dumps(result, indent=1) + "\n")
+        arguments.out.write_text(json.dumps(result, indent=1) + "\n")
         del case
         torch.cuda.empty_cache()
-    if profile:
+    if arguments.profile:
         for shape, names in cublas_kernels(torch, shapes).items():
             print(shape, names)
     for kind, reference in (("store", "store"), ("swiglu", "product"), ("swiglu", "compiled")):
@@ -204,9 +237,9 @@ def time(folder: Path, out: Path, rounds: int, only: str, shapes: list, profile:
         ]
         if best := [max(found) for found in ratios if found]:
             mean = math.exp(statistics.mean(map(math.log, best)))
-            result[f"best {kind}/{reference}"] = mean
+            result[f"mean {kind}/{reference}"] = mean
             print(f"{kind} / {reference}: geometric mean {mean:.4f}, least {min(best):.4f}")
-    out.write_text(json.dumps(result, indent=1) + "\n")
+    arguments.out.write_text(json.dumps(result, indent=1) + "\n")
 
 
 def main() -> None:
@@ -217,6 +250,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--only", default="", help="packages whose name holds this")
     parser.add_argument("--shapes", default="", help="comma-separated MxNxK [all]")
+    parser.add_argument("--all", action="store_true", help="every package, not the chosen tiles alone")
+    parser.add_argument("--tuned", action="store_true", help="max-autotune, too, for three of the shapes")
     parser.add_argument("--product-only", action="store_true", help="leave out the compiled activation")
     parser.add_argument("--profile", action="store_true", help="print the kernels that cuBLAS picks")
     arguments = parser.parse_args()
@@ -224,15 +259,7 @@ def main() -> None:
         build(arguments.folder, arguments.only)
     else:
         shapes = [tuple(map(int, s.split("x"))) for s in arguments.shapes.split(",")] if arguments.shapes else SHAPES
-        time(
-            arguments.folder,
-            arguments.out,
-            arguments.rounds,
-            arguments.only,
-            list(shapes),
-            arguments.profile,
-            not arguments.product_only,
-        )
+        time(arguments, shapes)
 
 
 if __name__ == "__main__":
