@@ -273,17 +273,28 @@ def _verify_port(view: View, what: str, diagnostics: Diagnostics) -> None:
     if not data["tiles"]:
         diagnostics.error("missing-attribute", f"{what} has no tile", where)
     for index, tile in enumerate(data["tiles"]):
-        name = f"tile {index} of {what}"
-        if _verify_dict(tile, TILE, name, where, diagnostics):
-            if "align" not in tile and tile.get("space", "smem") == "smem":
-                diagnostics.error("alignment-unstated", f"{name} states no alignment", where)
-            if not tile["shape"]:
-                diagnostics.error("wrong-attribute", f"{name} has an empty shape", where)
-            before = len(diagnostics.items)
-            for key in ("shape", "stride", "swizzle"):
-                _verify_ints(tile.get(key, ()), f"'{key}' of {name}", TILE[key].least, where, diagnostics)
-            if len(diagnostics.items) == before:
-                _verify_size(tile, name, where, diagnostics)
+        _verify_tile(tile, f"tile {index} of {what}", where, diagnostics)
+
+
+def _verify_tile(tile: Value, what: str, where: Location, diagnostics: Diagnostics) -> None:
+    if not _verify_dict(tile, TILE, what, where, diagnostics):
+        return
+    if "align" not in tile and tile.get("space", "smem") == "smem":
+        diagnostics.error("alignment-unstated", f"{what} states no alignment", where)
+    if not tile["shape"]:
+        diagnostics.error("wrong-attribute", f"{what} has an empty shape", where)
+    before = len(diagnostics.items)
+    for key in ("shape", "stride", "swizzle"):
+        _verify_ints(tile.get(key, ()), f"'{key}' of {what}", TILE[key].least, where, diagnostics)
+    if len(diagnostics.items) == before:
+        _verify_size(tile, what, where, diagnostics)
+
+
+def _verify_param(view: View, what: str, diagnostics: Diagnostics) -> None:
+    if "box" in view.data:
+        _verify_ints(view.data["box"], f"'box' of {what}", 1, view.location, diagnostics)
+    if "tile" in view.data:
+        _verify_tile(view.data["tile"], f"the tile of {what}", view.location, diagnostics)
 
 
 def _verify_size(tile: dict[str, Value], what: str, where: Location, diagnostics: Diagnostics) -> None:
@@ -396,6 +407,7 @@ _RULES: dict[str, Any] = {
     "pipelink.barrier": _verify_barrier,
     "pipelink.mbarrier": _verify_mbarrier,
     "pipelink.bind": _verify_bind,
+    "pipelink.param": _verify_param,
     "pipelink.tensor": _verify_tensor,
     "pipelink.grid": _verify_grid,
     "pipelink.cluster": _verify_cluster,

@@ -428,3 +428,13 @@ module @a attributes {pipelink.component = {abi = 1}} {
   // expected-error @below {{tile 0 of port 'o' has 8192 bytes, 128×64 bf16 need 16384 [wrong-attribute]}}
   "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024, bytes = 8192}]} : () -> ()
 }
+
+// -----
+
+// A tensor map's own box and tile
+module @a attributes {pipelink.component = {abi = 1}} {
+  // expected-error @below {{'box' of param 'm' holds 0, not an integer from 1 up [wrong-attribute]}}
+  "pipelink.param"() {sym_name = "m", type = "tensor_map", bytes = 128, align = 64, box = [0, 64]} : () -> ()
+  // expected-error @below {{the tile of param 'n' has no 'layout' [missing-attribute]}}
+  "pipelink.param"() {sym_name = "n", type = "tensor_map", bytes = 128, align = 64, tile = {element = "bf16", shape = [16, 32], bytes = 1024, align = 512}} : () -> ()
+}
