@@ -123,6 +123,11 @@ CONFIGURATIONS: tuple[Configuration, ...] = (
     Configuration("wgmma_128x128x64", "gelu"),
     Configuration("wgmma_128x128x64", "residual_add"),
     Configuration("wgmma_128x128x64", "geglu"),
+    # outputs through shared memory and TMA
+    Configuration("wgmma_128x256x64", "store_tma"),
+    Configuration("wgmma_128x256x64", "swiglu_tma"),
+    Configuration("wgmma_128x256x64", "store_tma_f16"),
+    Configuration("cp_async", "store_tma", arch="sm_90a"),
     # Hopper, the mainloop written with CuTe
     Configuration("cute_128x256x64", "store"),
     Configuration("cute_128x256x64", "bias_relu"),
