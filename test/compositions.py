@@ -182,12 +182,15 @@ STAGED: dict[str, Build] = {
 }
 #: Of Blackwell, with the architecture behind: linked, audited and disassembled, not run.
 TENSOR_MEMORY: dict[str, Build] = {
-    f"gemm-{mainloop}-{epilogue}-grouped_tiles-{target}": _gemm(mainloop, epilogue, "grouped_tiles")
-    for mainloop, epilogue, target in (
-        *(("tcgen05_128x256x64", epilogue, "sm_100a") for epilogue in (*EPILOGUES, "swiglu", "geglu")),
-        *(("tcgen05_128x128x64", epilogue, "sm_100a") for epilogue in ("store", "swiglu")),
-        *(("tcgen05_128x256x64", epilogue, "sm_103a") for epilogue in ("store", "swiglu")),
+    f"gemm-{mainloop}-{epilogue}-{scheduler}-{target}": _gemm(mainloop, epilogue, scheduler)
+    for mainloop, scheduler, target, epilogues in (
+        ("tcgen05_128x256x64", "grouped_tiles", "sm_100a", (*EPILOGUES, "swiglu", "geglu")),
+        ("tcgen05_128x128x64", "grouped_tiles", "sm_100a", ("store", "swiglu")),
+        ("tcgen05_pair_256x256x64", "paired_tiles", "sm_100a", (*EPILOGUES, "swiglu", "geglu")),
+        ("tcgen05_128x256x64", "grouped_tiles", "sm_103a", ("store", "swiglu")),
+        ("tcgen05_pair_256x256x64", "paired_tiles", "sm_103a", ("store", "swiglu")),
     )
+    for epilogue in epilogues
 }
 #: Mainloops on e4m3, and that of TMA and warps, which links for sm_120a too.
 FURTHER: dict[str, Build] = {

@@ -45,9 +45,10 @@ from pipelink.analysis.binding import (
     mangle,
 )
 from pipelink.analysis.multicast import Split, division
+from pipelink.analysis.tensor_cores import UNITS, after_wait, commit, release
 from pipelink.ir.views import Component, Connect, Instance, Kernel, Port
 from pipelink.support.diagnostics import Diagnostics
-from pipelink.transfers import BY_NAME, COMMIT, SWIZZLE_ROW_BYTES, sources
+from pipelink.transfers import BY_NAME, COMMIT, SWIZZLE_ROW_BYTES, of_pair, sources
 
 #: Parameter types that become frame scalars; others are read in place, from the parameter block.
 SCALARS: Final[dict[str, int]] = {
@@ -56,7 +57,6 @@ SCALARS: Final[dict[str, int]] = {
 }  # fmt: skip
 
 REGISTERS_PER_SM: Final = 65536  # 32-bit registers, all architectures from sm_80
-_UNITS: Final = {"thread": 0, "warp": 1, "warpgroup": 2}
 
 
 def scalar_type(parameter_type: str) -> str | None:
@@ -81,22 +81,6 @@ def entry_registers(threads: int, min_ctas: int) -> int:
     """Registers per thread that ptxas allots under launch bounds: the register file over all threads, rounded down
     to a multiple of 8, at most 255 (CUDA programming guide, compute capabilities)."""
     return min(REGISTERS_PER_SM // (threads * min_ctas) // 8 * 8, 255)
-
-
-def _after_wait(port: Port) -> tuple[Statement, ...]:
-    """What follows a wait: tcgen05 instructions are ordered behind it only by a fence."""
-    return (Invoke("pl_tmem_after", ()),) if port.touch == "tcgen05" else ()
-
-
-def _release(placed: dict[str, Any], shared: bool) -> tuple[Statement, ...]:
-    """A consumer's arrival, ``shared``: in both CTAs of a pair.  Tensor cores arrive, or threads, whose loads from
-    tensor memory are complete first."""
-    empty, stage = SharedAddress(placed["empty"]), Arg("stage")
-    if placed["consumer_unit"] == COMMIT:
-        return (Invoke("pl_tmem_commit_both" if shared else "pl_tmem_commit", (empty, stage)),)
-    loaded = (Invoke("pl_tmem_loaded", ()),) if "columns" in placed else ()
-    unit = Const(_UNITS[placed["consumer_unit"]])
-    return (*loaded, Invoke("pl_cluster_release" if shared else "pl_ring_release", (empty, stage, unit)))
 
 
 class _Builder:
@@ -179,19 +163,21 @@ class _Builder:
             "unsigned",
             instance,
             Invoke(
-                "pl_ring_acquire",
-                (cursor, empty, full, Const(stages), Const(placed["bytes"] if tx else 0), end),
+                "pl_pair_acquire" if tx and of_pair(placed) else "pl_ring_acquire",
+                (cursor, empty, full, Const(stages), Const(placed["bytes"] if tx else 0))
+                + (() if tx and of_pair(placed) else (end,)),
                 "stage",
                 "unsigned",
             ),
-            *_after_wait(port),
+            *after_wait(port),
             Return(Result("stage")),
         )
-        unit = Const(_UNITS.get(placed["producer_unit"], 0))
+        unit = Const(UNITS.get(placed["producer_unit"], 0))
         fence = Const(int(bool(placed["producer_fence"])))
         stage = Arg("stage")
         if tx:
-            self.tma_copies(path, instance, slots, full, self.divisions(connect, instance, port))
+            kind = "pair" if of_pair(placed) else "ring"
+            self.tma_copies(path, instance, slots, full, self.divisions(connect, instance, port), kind)
         elif convert:
             barrier = placed["barrier"]
             mask = (SWIZZLE_ROW_BYTES[self.read_layout(connect)] - 16) & 0x70
@@ -228,7 +214,7 @@ class _Builder:
                 (("stage", "unsigned"),),
                 "void",
                 instance,
-                Invoke("pl_tmem_commit", (full, stage))
+                Invoke(commit(placed), (full, stage))
                 if placed["producer_unit"] == COMMIT
                 else Invoke("pl_ring_commit", (full, stage, unit, fence)),
                 Return(),
@@ -260,9 +246,16 @@ class _Builder:
         return found
 
     def tma_copies(
-        self, path: str, instance: Instance, slots: list[Value], full: SharedAddress, divided: Mapping[int, Split]
+        self,
+        path: str,
+        instance: Instance,
+        slots: list[Value],
+        full: SharedAddress,
+        divided: Mapping[int, Split],
+        kind: str,
     ) -> None:
-        """``pl_tma1`` … ``pl_tma5``; parts in ``divided`` are copied by both CTAs of a cluster, half each."""
+        """``pl_tma1`` … ``pl_tma5``, which copy as a ring of ``kind`` does; parts in ``divided`` are copied by both
+        CTAs of a cluster, half each."""
         for rank in range(1, 6):
             coordinates = tuple(f"c{axis}" for axis in range(rank))
             arguments: list[tuple[str, Type]] = [
@@ -281,7 +274,7 @@ class _Builder:
                 (path, "pl_address", "iPvji"),
             )
             common = (Result("to"), Arg("offset"), Arg("map"), full, Arg("stage"))
-            own: Body = (Invoke(f"pl_ring_tma{rank}", (*common, *map(Arg, coordinates))), Return())
+            own: Body = (Invoke(f"pl_{kind}_tma{rank}", (*common, *map(Arg, coordinates))), Return())
             parts: list[Body] = []
             for part in range(len(slots)):
                 split = divided.get(part)
@@ -311,7 +304,7 @@ class _Builder:
                 "stage",
                 "unsigned",
             ),
-            *_after_wait(port),
+            *after_wait(port),
             Return(Result("stage")),
         )
         self.define(
@@ -321,7 +314,7 @@ class _Builder:
             (("stage", "unsigned"),),
             "void",
             instance,
-            *_release(placed, bool(connect.shared)),
+            *release(placed, bool(connect.shared)),
             Return(),
         )
         if port.ends:
@@ -373,7 +366,7 @@ class _Builder:
     def token(self, connect: Connect, source: Instance, target: Instance) -> None:
         placed = placement_of(connect)
         full = SharedAddress(placed["full"])
-        unit = Const(_UNITS[placed["producer_unit"]])
+        unit = Const(UNITS[placed["producer_unit"]])
         self.define(
             self.ports,
             self.path(source, connect.source.leaf),
@@ -538,7 +531,8 @@ class _Builder:
                 port = self.component(reader).ports[connect.target.leaf]
                 first = self.first_thread(reader, self.role_of(reader, port))
                 break
-        return Allocation(self.placement["tmem_word"], self.placement["tmem_columns"], first)
+        pair = any(of_pair(connect.placement) for connect in self.kernel.connects)
+        return Allocation(self.placement["tmem_word"], self.placement["tmem_columns"], first, pair)
 
     def build(self) -> Binding:
         self.connections()
@@ -556,7 +550,7 @@ class _Builder:
             ),
             words=tuple(Words(w["address"], w["count"], w["value"]) for w in self.placement.get("words", [])),
             regions=self.regions(),
-            paired=any(connect.shared for connect in self.kernel.connects),
+            paired=any(connect.shared or of_pair(connect.placement) for connect in self.kernel.connects),
             tensor_memory=self.tensor_memory(),
             drain=any(
                 param.tile for instance in self.instances.values() for param in self.component(instance).params.values()

@@ -261,6 +261,12 @@ class Allocation:
     word: int
     columns: int
     first: int
+    pair: bool = False  # together with the other CTA of the cluster (cta_group 2)
+
+    @property
+    def functions(self) -> tuple[str, str]:
+        """Those that allocate and free."""
+        return ("pl_pair_allocate", "pl_pair_free") if self.pair else ("pl_tmem_allocate", "pl_tmem_free")
 
 
 @dataclass(frozen=True)

@@ -211,7 +211,7 @@ def _kernel(binding: Binding) -> str:
             lines.append('    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");')
         lines.append("  }")
         if memory is not None:
-            lines.append(f"  if ({_in_warp(memory)}) pl_tmem_allocate({window}{memory.word}u, {memory.columns}u);")
+            lines.append(f"  if ({_in_warp(memory)}) {memory.functions[0]}({window}{memory.word}u, {memory.columns}u);")
         lines.append(f"  {'pl_cluster_meet' if plan.paired else '__syncthreads'}();")
         if memory is not None:
             lines.append(f"  const unsigned tensor_memory = pl_tmem_base({window}{memory.word}u);")
@@ -226,7 +226,7 @@ def _kernel(binding: Binding) -> str:
     elif memory is not None:
         lines.append("  pl_tmem_leave();")
     if memory is not None:
-        lines.append(f"  if ({_in_warp(memory)}) pl_tmem_free(tensor_memory, {memory.columns}u);")
+        lines.append(f"  if ({_in_warp(memory)}) {memory.functions[1]}(tensor_memory, {memory.columns}u);")
     lines.append("}")
     return "\n".join(lines)
 

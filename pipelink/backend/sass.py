@@ -268,8 +268,11 @@ def tensor_memory(function: Function) -> tuple[tuple[int | None, ...], int]:
     found: list[int | None] = []
     freed = 0
     for index, instruction in enumerate(function.instructions):
-        freed += instruction.opcode.startswith("UTCATOMSWS.AND")
-        if not instruction.opcode.startswith("UTCATOMSWS.FIND_AND_SET"):
+        operations = instruction.opcode.split(".")  # UTCATOMSWS, 2CTA for a pair, what it does
+        if operations[0] != "UTCATOMSWS":
+            continue
+        freed += "AND" in operations
+        if "FIND_AND_SET" not in operations:
             continue
         size = _operands(instruction.operands)[-1]
         before = function.instructions[max(0, index - _ALLOCATION_SPAN) : index]

@@ -18,6 +18,7 @@ SOURCES: Final[dict[str, str]] = {
     "fp8_block_mainloop": "sm_90a",
     "sm120_loader": "sm_90",
     "sm120_mainloop": "sm_90",
+    "pair_loader": "sm_100f",
     "sm100_mainloop": "sm_100f",
     "tmem_reader": "sm_100f",
     "cp_async_mainloop": "sm_80",

@@ -119,13 +119,15 @@ def _tma(shape: str, loader: str, mainloop: str, *, source: str = "", element: s
     return Mainloop(build, (m, n, k), element, **more)
 
 
-def _tcgen05(shape: str) -> Mainloop:
-    """TMA loader, the thread that multiplies, and the warps that read its accumulators."""
+def _tcgen05(shape: str, *, pair: bool = False) -> Mainloop:
+    """TMA loader, the thread that multiplies, and the warps that read its accumulators.  ``pair``: two CTAs
+    multiply together, which takes scheduler ``paired_tiles``."""
 
     def build(c: Composer, gated: bool) -> Ports:
-        load = c.add("tma_loader", f"tma_loader_{'gated_' if gated else ''}{shape}")
-        mma = c.add("sm100_mainloop", f"sm100_mainloop_{shape}")
-        read = c.add("tmem_reader", f"tmem_reader_{shape.rpartition('x')[0]}")
+        source, mark = "pair_loader" if pair else "tma_loader", "gated_" if gated else ""
+        load = c.add(source, f"{source}_{mark}{shape}")
+        mma = c.add("sm100_mainloop", f"sm100_{'pair_' if pair else ''}mainloop_{shape}")
+        read = c.add("tmem_reader", f"tmem_{'pair_' if pair else ''}reader_{shape.rpartition('x')[0]}")
         c.kernel.connect(load.ab, mma.ab)
         c.kernel.connect(mma.acc, read.acc)
         return Ports((load.work, mma.work, read.work), read.store)
@@ -156,6 +158,7 @@ MAINLOOPS: dict[str, Mainloop] = {
     "sm120_128x128x64": _tma("128x128x64", "sm120_loader", "sm120_mainloop*", target="sm_120a"),
     "tcgen05_128x256x64": _tcgen05("128x256x64"),
     "tcgen05_128x128x64": _tcgen05("128x128x64"),
+    "tcgen05_pair_256x256x64": _tcgen05("256x256x64", pair=True),
     "cp_async": Mainloop(_cp_async, (128, 128, 32), target="sm_80"),
 }
 _BF16 = {

@@ -2,7 +2,8 @@
 //
 // Three roles on warps of their own: a TMA loader (that of sm_90a: PLC_TMA_LOADER), one thread that issues tcgen05.mma,
 // and four warps that bring the accumulators from tensor memory to an epilogue.  The accumulators are a ring of two
-// tiles: the epilogue of one overlaps the multiplication of the next.
+// tiles: the epilogue of one overlaps the multiplication of the next.  Two CTAs of a cluster may multiply together
+// (PLC_TWO_CTAS): each loads its own 128 rows of A and half of the columns' rows of B, and has its rows of the result.
 #pragma once
 #include <pipelink/component.cuh>
 
@@ -14,18 +15,19 @@ namespace plc {
 template <int N>
 using accumulators = pl::stream<pl::tmem_tile<float, 128, N>>;
 
-template <class AB, class Acc, int N, class Work>
+template <class AB, class Acc, int N, int Ctas, class Work>
 __device__ __forceinline__ void issue_tiles(pl::self self, int k_tiles, Work work) {
-  constexpr unsigned instruction = umma_instruction(umma_bf16, 128, N);
+  constexpr unsigned instruction = umma_instruction(umma_bf16, 128 * Ctas, N);
+  if (Ctas > 1 && cta_rank() != 0) return;
   for (int i = 0; work(i); ++i) {
     const pl::slot tile = Acc::acquire(self);
     const unsigned d = Acc::address(self, tile);
     for (int k = 0; k < k_tiles; ++k) {
       const pl::slot slot = AB::wait(self);
-      const auto a = umma_descriptor(AB::template address<0>(self, slot));
-      const auto b = umma_descriptor(AB::template address<1>(self, slot));
+      const auto a = static_cast<unsigned>(umma_descriptor(AB::template address<0>(self, slot)));
+      const auto b = static_cast<unsigned>(umma_descriptor(AB::template address<1>(self, slot)));
 #pragma unroll
-      for (int step = 0; step < sm90_k_tile / 16; ++step) umma(d, a + step * 2, b + step * 2, instruction, k | step);
+      for (int step = 0; step < sm90_k_tile / 16; ++step) umma<Ctas>(d, a + step * 2, b + step * 2, instruction, k | step);
       AB::release(self, slot);
     }
     Acc::commit(self, tile);
@@ -58,27 +60,66 @@ __device__ __forceinline__ void read_tiles(pl::self self, unsigned thread, Work 
 
 }  // namespace plc
 
-#define PLC_UMMA_MAINLOOP(NAME, N)                                                           \
-  PL_COMPONENT(NAME) {                                                                       \
-    PL_ROLE(mma, pl::warps<1>, pl::one_thread);                                              \
-    PL_IN(ab, plc::ab_tiles<128, N>, pl::ring<2, 8>, pl::by_tcgen05);                        \
-    PL_OUT(acc, plc::accumulators<N>, pl::ring<1, 2>, pl::by_tcgen05);                       \
-    PL_CALL(work, pl::tile_coord(int));                                                      \
-    PL_PARAM(k_tiles, int);                                                                  \
-    PL_ENTRY(mma) {                                                                          \
-      plc::issue_tiles<ab, acc, N>(self, k_tiles(self), [=](int i) { return work(self, i); }); \
-    }                                                                                        \
+// How the tensor cores' ports are touched: for one CTA, or for a pair that multiplies together 256 rows.
+#define PLC_ONE_CTA pl::by_tcgen05
+#define PLC_TWO_CTAS pl::by_tcgen05, pl::cta_pair
+#define PLC_UMMA_MAINLOOP(NAME, N, CTAS, TOUCH)                                                    \
+  PL_COMPONENT(NAME) {                                                                             \
+    PL_ROLE(mma, pl::warps<1>, pl::one_thread);                                                    \
+    PL_IN(ab, plc::ab_tiles<128, N / CTAS>, pl::ring<2, 8>, TOUCH);                                \
+    PL_OUT(acc, plc::accumulators<N>, pl::ring<1, 2>, TOUCH);                                      \
+    PL_CALL(work, pl::tile_coord(int));                                                            \
+    PL_PARAM(k_tiles, int);                                                                        \
+    PL_ENTRY(mma) {                                                                                \
+      plc::issue_tiles<ab, acc, N, CTAS>(self, k_tiles(self), [=](int i) { return work(self, i); }); \
+    }                                                                                              \
   }
 
-#define PLC_TMEM_READER(NAME, N)                                                            \
-  PL_COMPONENT(NAME) {                                                                      \
-    PL_ROLE(read, pl::warps<4>);                                                            \
-    PL_IN(acc, plc::accumulators<N>, pl::ring<1, 2>, pl::by_tcgen05);                       \
-    PL_CALL(work, pl::tile_coord(int));                                                     \
-    PL_CALL(store, void(plc::chunk&, int, int));                                            \
-    PL_ENTRY(read) {                                                                        \
-      plc::read_tiles<acc, N>(                                                              \
-          self, read::thread(self), [=](int i) { return work(self, i); },                   \
-          [=](plc::chunk& values, int row, int col) { store(self, values, row, col); });    \
-    }                                                                                       \
+#define PLC_TMEM_READER(NAME, N, TOUCH)                                                            \
+  PL_COMPONENT(NAME) {                                                                             \
+    PL_ROLE(read, pl::warps<4>);                                                                   \
+    PL_IN(acc, plc::accumulators<N>, pl::ring<1, 2>, TOUCH);                                       \
+    PL_CALL(work, pl::tile_coord(int));                                                            \
+    PL_CALL(store, void(plc::chunk&, int, int));                                                   \
+    PL_ENTRY(read) {                                                                               \
+      plc::read_tiles<acc, N>(                                                                     \
+          self, read::thread(self), [=](int i) { return work(self, i); },                          \
+          [=](plc::chunk& values, int row, int col) { store(self, values, row, col); });           \
+    }                                                                                              \
+  }
+
+// The loaders of a pair: 128 rows of A for each CTA, and half of the N rows of B that both multiply with.
+#define PLC_PAIR_LOADER(NAME, N)                                                                   \
+  PL_COMPONENT(NAME) {                                                                             \
+    PL_OUT(ab, plc::ab_tiles<128, N / 2>, pl::ring<2, 8>, pl::by_tma, pl::cta_pair);               \
+    PL_PARAM(map_b, pl::tensor_map<ab, 1>);                                                        \
+    PL_TENSOR(b, pl::bf16, "N, K", pl::read);                                                      \
+    PL_DERIVE(n_tiles, "ceildiv(N, " #N ")");                                                      \
+    PL_PROMISE(plc_columns, "plain");                                                              \
+    PLC_LOADER_(128);                                                                              \
+    PL_ENTRY(load) {                                                                               \
+      const int half = plc::cta_rank() * (N / 2);                                                  \
+      plc::load_tiles<ab, 128, N>(                                                                 \
+          self, [=](int i) { return work(self, i); }, map_a(self), k_tiles(self),                  \
+          [=](pl::slot slot, int k, int col) { ab::copy<1>(self, slot, map_b(self), k, col + half); }); \
+    }                                                                                              \
+  }
+#define PLC_PAIR_LOADER_GATED(NAME, N)                                                             \
+  PL_COMPONENT(NAME) {                                                                             \
+    PL_OUT(ab, plc::ab_tiles<128, N / 2>, pl::ring<2, 8>, pl::by_tma, pl::cta_pair);               \
+    PL_PARAM(map_b, pl::tensor_map<ab, 1, pl::box<32, plc::sm90_k_tile>>);                         \
+    PL_PARAM(up, int);                                                                             \
+    PL_TENSOR(b, pl::bf16, "2 * N, K", pl::read);                                                  \
+    PL_BIND(up, "N");                                                                              \
+    PL_DERIVE(n_tiles, "ceildiv(2 * N, " #N ")");                                                  \
+    PL_PROMISE(plc_columns, "gated32");                                                            \
+    PLC_LOADER_(128);                                                                              \
+    PL_ENTRY(load) {                                                                               \
+      const int half = plc::cta_rank() * (N / 2);                                                  \
+      plc::load_tiles<ab, 128, N>(                                                                 \
+          self, [=](int i) { return work(self, i); }, map_a(self), k_tiles(self),                  \
+          [=](pl::slot slot, int k, int col) {                                                     \
+            plc::copy_gated<ab, N / 2>(self, slot, map_b(self), k, col + half, up(self));          \
+          });                                                                                      \
+    }                                                                                              \
   }

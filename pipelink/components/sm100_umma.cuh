@@ -35,14 +35,29 @@ PLC_PLAIN_ unsigned long long umma_descriptor(unsigned address) {
 
 namespace plc {
 
-// One step of 16 elements of K: accumulators = a * b^T, or += where `accumulate` is not 0.  Issued by one thread.
-__device__ __forceinline__ void umma(unsigned accumulators, unsigned long long a, unsigned long long b,
-                                     unsigned instruction, int accumulate) {
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %4, 0;\n"
-      "tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, p;\n}\n" ::"r"(accumulators),
-      "l"(a), "l"(b), "r"(instruction), "r"(accumulate)
-      : "memory");
+// One step of 16 elements of K: accumulators = a * b^T, or += where `accumulate` is not 0; a and b are the low words of
+// descriptors, whose high words are all the same.  Issued by one thread; where Ctas is 2, for both CTAs of the pair,
+// each of which has half of the rows of A and of B, at the same addresses.
+template <int Ctas>
+__device__ __forceinline__ void umma(unsigned accumulators, unsigned a, unsigned b, unsigned instruction,
+                                     int accumulate) {
+  static_assert(Ctas == 1 || Ctas == 2, "cta_group");
+#define PLC_UMMA_(GROUP)                                                                                \
+  asm volatile(                                                                                         \
+      "{\n.reg .pred p;\n.reg .b64 a, b;\nsetp.ne.b32 p, %4, 0;\nmov.b64 a, {%1, %5};\nmov.b64 b, {%2, %5};\n" \
+      "tcgen05.mma.cta_group::" GROUP ".kind::f16 [%0], a, b, %3, p;\n}\n" ::"r"(accumulators),         \
+      "r"(a), "r"(b), "r"(instruction), "r"(accumulate), "r"(unsigned(umma_descriptor(0) >> 32))        \
+      : "memory")
+  if constexpr (Ctas == 1)
+    PLC_UMMA_("1");
+  else
+    PLC_UMMA_("2");
+#undef PLC_UMMA_
+}
+__device__ __forceinline__ unsigned cta_rank() {  // in the pair; 0 issues for both
+  unsigned rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
 }
 
 #define PLC_F4_(v, i, c) c(v[i]), c(v[i + 1]), c(v[i + 2]), c(v[i + 3])

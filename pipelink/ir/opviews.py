@@ -166,6 +166,10 @@ class Port(View):
         return self.data.get("multicast", 1)
 
     @property
+    def cta_group(self) -> int:
+        return self.data.get("cta_group", 1)
+
+    @property
     def signature(self) -> str:
         return self.data.get("signature", "")
 

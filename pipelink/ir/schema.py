@@ -49,8 +49,8 @@ _BOTH = ("component", "kernel")
 
 #: Attributes of a port besides sym_name, direction, kind and role: (required, optional) by kind and direction.
 PORT_FIELDS: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]] = {
-    ("stream", "out"): (("tiles", "stages", "touch"), ("ends", "may_be_empty", "multicast", "scope")),
-    ("stream", "in"): (("tiles", "stages", "touch"), ("ends", "may_be_empty", "multicast", "scope")),
+    ("stream", "out"): (("tiles", "stages", "touch"), ("ends", "may_be_empty", "multicast", "scope", "cta_group")),
+    ("stream", "in"): (("tiles", "stages", "touch"), ("ends", "may_be_empty", "multicast", "scope", "cta_group")),
     ("stream", "local"): (("tiles", "stages", "touch"), ()),
     ("call", "calls"): (("signature",), ()),
     ("call", "answers"): (("signature",), ()),
@@ -161,6 +161,7 @@ OPS: dict[str, Op] = {
             "ends": _optional("bool", "stream: out says that it ends, in says that it tests for the end"),
             "may_be_empty": _optional("bool", "stream: it may end before its first slot"),
             "multicast": _optional("int", "stream: CTAs of the cluster that receive every slot"),
+            "cta_group": _optional("int", "stream: CTAs whose tensor cores multiply together, 1 if absent, or 2"),
             "signature": _optional("str", "call: C++ function type"),
             "credit": _optional("int", "token: passes before the first take", least=0),
             "operands": _optional("str", "dispatch: item type that the dispatched role reads"),

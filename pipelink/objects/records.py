@@ -137,10 +137,16 @@ def _keys(required: Mapping[str, Check] | None = None, **optional: Check) -> _Ke
 
 _STREAM = {"tiles": _is_list(_is_tile, 1, 64), "stages": _is_range(1, 64)}
 _TOUCH = _is_one_of("tma", "threads", "wgmma", "tcgen05")
+_RING: Final[dict[str, Check]] = {
+    "ends": _is_true,
+    "may_be_empty": _is_true,
+    "cta_group": _is_int(2, 2),
+    "role": _is_name,
+}
 #: Ports by (kind, direction).
 _PORTS: Final[dict[tuple[str, str], _Keys]] = {
-    ("stream", "out"): _keys({**_STREAM, "touch": _TOUCH}, ends=_is_true, may_be_empty=_is_true, role=_is_name),
-    ("stream", "in"): _keys({**_STREAM, "touch": _TOUCH}, ends=_is_true, may_be_empty=_is_true, role=_is_name),
+    ("stream", "out"): _keys({**_STREAM, "touch": _TOUCH}, **_RING),
+    ("stream", "in"): _keys({**_STREAM, "touch": _TOUCH}, **_RING),
     ("stream", "local"): _keys({**_STREAM, "touch": _is_one_of("cp_async")}, role=_is_name),
     ("call", "calls"): _keys({"signature": _is_text}),
     ("call", "answers"): _keys({"signature": _is_text}),

@@ -65,10 +65,40 @@ def _check_stream(graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) 
         _disagree(edge, "multicast", source.multicast, target.multicast, diagnostics)
     if source.data.get("scope", "cta") != target.data.get("scope", "cta"):
         _disagree(edge, "scope", source.scope or "cta", target.scope or "cta", diagnostics)
+    if source.cta_group != target.cta_group:
+        _disagree(edge, "cta_group", source.cta_group, target.cta_group, diagnostics)
+    elif source.cta_group > 1:
+        _check_pair(graph, edge, diagnostics)
     ctas = cluster_size(graph)
     if source.multicast > ctas:
         message = f"{edge.source} goes to {source.multicast} CTAs of the cluster, which has {ctas}"
         diagnostics.error("protocol-mismatch", message, where, notes=_notes(source))
+
+
+def _check_pair(graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) -> None:
+    """Whether there is a pair of CTAs, which work in step, and no tensor-core work of one CTA beside it."""
+    where, notes, name = edge.connect.location, _notes(edge.source.port), graph.kernel.name
+    ctas = cluster_size(graph)
+    if ctas != CLUSTER_CTAS:
+        has = f"clusters of {ctas} CTAs" if ctas > 1 else "no cluster"
+        message = f"{edge.source} to {edge.target} is for a pair of CTAs, kernel '{name}' has {has}"
+        diagnostics.error("cluster-mismatch", message, where, notes=notes)
+        return
+    if not _in_lockstep(graph):
+        message = (
+            f"{edge.source} to {edge.target} is for a pair of CTAs, but nothing promises {LOCKSTEP} = {CLUSTER_CTAS}"
+        )
+        hint = "let a scheduler for clusters deal out the work, such as plc::paired_tiles"
+        diagnostics.error("cluster-mismatch", message, where, notes=notes, hint=hint)
+    alone = [e for e in graph.edges if "tcgen05" in (e.source.port.touch, e.target.port.touch)]
+    for other in (e for e in alone if e.source.port.cta_group == e.target.port.cta_group == 1):
+        message = f"{edge.source} is of cta_group 2 and {other.source} of cta_group 1, a kernel has one"
+        diagnostics.error("cluster-mismatch", message, where, notes=[*notes, *_notes(other.source.port)])
+
+
+def _in_lockstep(graph: ConnectionGraph) -> bool:
+    views = (graph.kernel, *graph.components.values())
+    return any(p.name == LOCKSTEP and p.value == CLUSTER_CTAS for view in views for p in view.promises)
 
 
 def _check_cluster(graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) -> None:
@@ -100,9 +130,7 @@ def _check_cluster(graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics)
     other = next((c for c in graph.by_source[edge.source.key] if c.connect.shared != connect.shared), None)
     if other is not None:
         refuse(f"the connections of {edge.source} share different tiles")
-    views = (graph.kernel, *graph.components.values())
-    promised = [promise.value for view in views for promise in view.promises if promise.name == LOCKSTEP]
-    if CLUSTER_CTAS not in promised:
+    if not _in_lockstep(graph):
         message = f"{edge.source} to {edge.target} shares tiles between the CTAs of a cluster, but nothing promises "
         refuse(
             f"{message}{LOCKSTEP} = {CLUSTER_CTAS}: that both take equally many slots, with the same shared tiles",

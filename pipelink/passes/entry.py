@@ -109,7 +109,7 @@ class _EntryWriter(Writer):
             return
         self.branch_to_warp(memory.first, "allocate", "allocated")
         word = {"word": self.own(memory.word)}
-        self.invoke(Invoke("pl_tmem_allocate", (Result("word"), Const(memory.columns))), word)
+        self.invoke(Invoke(memory.functions[0], (Result("word"), Const(memory.columns))), word)
         self.put("llvm.br ^allocated")
         self.block("allocated")
         self.meet()
@@ -122,7 +122,7 @@ class _EntryWriter(Writer):
         if memory is None:
             return
         self.branch_to_warp(memory.first, "free", "end")
-        self.invoke(Invoke("pl_tmem_free", (Result("base"), Const(memory.columns))), self.results)
+        self.invoke(Invoke(memory.functions[1], (Result("base"), Const(memory.columns))), self.results)
         self.put("llvm.br ^end")
         self.block("end")
 

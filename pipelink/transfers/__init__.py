@@ -65,13 +65,15 @@ def _tiles_differ(source: Port, target: Port) -> str | None:
     return None
 
 
-def _stream(source: Port, target: Port, space: str = "smem") -> str | None:
+def _stream(source: Port, target: Port, space: str = "smem", *, pair: bool = False) -> str | None:
     if source.kind != "stream" or target.kind != "stream":
         return f"it links streams, not a {source.kind} to a {target.kind} port"
     if source.direction != "out" or target.direction != "in":
         return f"it goes from an out to an in port, not from {source.direction} to {target.direction}"
     if any(tile.space != space for tile in source.tiles):
         return f"the tiles are not in {space}"
+    if (source.cta_group, target.cta_group) != ((2, 2) if pair else (1, 1)):
+        return f"it is for cta_group {2 if pair else 1}, not {source.cta_group} to {target.cta_group}"
     return None
 
 
@@ -139,6 +141,24 @@ def _tmem(source: Port, target: Port) -> str | None:
     return _tiles_differ(source, target)
 
 
+def _pair_tma(source: Port, target: Port) -> str | None:
+    if why := _stream(source, target, pair=True):
+        return why
+    if (source.touch, target.touch) != ("tma", "tcgen05"):
+        return f"the slots go from {source.touch} to {target.touch}, not from tma to tcgen05"
+    if source.ends:
+        return "the stream ends, and an end mark reaches one CTA alone"
+    return _tiles_differ(source, target)
+
+
+def _pair_tmem(source: Port, target: Port) -> str | None:
+    if why := _stream(source, target, "tmem", pair=True):
+        return why
+    if source.touch != "tcgen05":
+        return f"the accumulators are written by {source.touch}, not by tcgen05"
+    return _tiles_differ(source, target)
+
+
 def _cluster(source: Port, target: Port) -> str | None:
     if why := _stream(source, target):
         return why
@@ -159,6 +179,8 @@ TRANSFERS: Final[tuple[Transfer, ...]] = (
     Transfer("token", "token", _pair("token", "out", "in"), sources=("ring.cu",), min_arch="sm_90"),
     Transfer("cluster", "ring", _cluster, sources=("ring.cu", "cluster.cu"), min_arch="sm_90"),
     Transfer("tmem", "tmem", _tmem, sources=("tmem.cu",), min_arch="sm_100f"),
+    Transfer("pair.tma", "ring", _pair_tma, sources=("pair.cu",), min_arch="sm_100f"),
+    Transfer("pair.tmem", "tmem", _pair_tmem, sources=("pair.cu",), min_arch="sm_100f"),
     Transfer("signal", "signal", _pair("signal", "out", "in")),
     Transfer("dispatch", "dispatch", _pair("dispatch", "dispatches", "dispatched")),
     Transfer("lease", "lease", _pair("lease", "lends", "borrows")),
@@ -177,6 +199,11 @@ def sources(placement: Mapping[str, Any]) -> set[str]:
     if "columns" in placement or COMMIT in (placement.get("producer_unit"), placement.get("consumer_unit")):
         found |= {"ring.cu", "tmem.cu"}
     return found
+
+
+def of_pair(placement: Mapping[str, Any] | None) -> bool:
+    """Whether a placed connection is between the tensor cores of two CTAs (cta_group 2)."""
+    return placement is not None and placement["transfer"].startswith("pair.")
 
 
 def legal(source: Port, target: Port) -> tuple[list[str], dict[str, str]]:

@@ -16,15 +16,6 @@ PL_TRANSFER void pl_tmem_commit(unsigned mbarriers, unsigned stage) {
                : "memory");
 }
 
-// The same at the slot's mbarriers of both CTAs of a pair, which read what each other's TMA brought.
-PL_TRANSFER void pl_tmem_commit_both(unsigned mbarriers, unsigned stage) {
-  asm volatile(
-      "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%0], %1;" ::"r"(
-          mbarriers + 8 * stage),
-      "h"(static_cast<unsigned short>(3))
-      : "memory");
-}
-
 // The warp's loads are complete and come before its arrival.
 PL_TRANSFER void pl_tmem_loaded() {
   asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");

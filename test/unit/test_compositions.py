@@ -49,8 +49,11 @@ def test_blackwell_instructions(name: str, objects: Objects) -> None:
     linked = kernel.link()[kernel.target]
     listing = sass.read(linked.cubin)
     opcodes = {instruction.opcode for function in listing.functions for instruction in function.instructions}
-    for wanted in ("UTCHMMA", "UTCBAR", "LDTM.16dp256bit.x8", "UTMALDG.2D", "UTCATOMSWS.AND"):
-        assert wanted in opcodes
+    both = ("UTCHMMA.2CTA", "UTCBAR.2CTA.MULTICAST", "UTMALDG.2D.2CTA")
+    own = ("UTCHMMA", "UTCBAR", "UTMALDG.2D")
+    wanted, others = (both, own) if "pair" in name else (own, both)
+    assert opcodes >= {*wanted, "LDTM.16dp256bit.x8", "UTCATOMSWS.AND"}
+    assert not opcodes & set(others)
     assert not any(opcode.startswith(("HMMA", "HGMMA")) for opcode in opcodes)
     counts = sass.count(listing)
     assert (counts.calls, counts.local) == ((), 0)

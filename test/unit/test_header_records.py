@@ -217,7 +217,7 @@ def test_tiles_in_tensor_memory() -> None:
 #include <pipelink/component.cuh>
 PL_COMPONENT(test::mma) {
 PL_ROLE(mma, pl::warps<1>, pl::one_thread);
-PL_OUT(acc, pl::stream<pl::tmem_tile<float, 128, 256>>, pl::ring<1, 2>, pl::by_tcgen05);
+PL_OUT(acc, pl::stream<pl::tmem_tile<float, 128, 256>>, pl::ring<1, 2>, pl::by_tcgen05, pl::cta_pair);
 PL_ENTRY(mma) { acc::commit(self, acc::acquire(self)); }
 }
 """
@@ -226,7 +226,7 @@ PL_ENTRY(mma) { acc::commit(self, acc::acquire(self)); }
     image = compile_image(source)
     (item,) = parse_objects(object_bytes([image], device.device_records(image)), "x.o")
     (port,) = [record.values for record in item.components[0].records if record.op == "port"]
-    assert port["touch"] == "tcgen05"
+    assert (port["touch"], port["cta_group"]) == ("tcgen05", 2)
     assert port["tiles"] == [
         {
             "element": "f32", "shape": [128, 256], "layout": "tmem", "space": "tmem", "bytes": 131072, "columns": 256,

@@ -31,7 +31,10 @@ static void steps(const char* what, const Fragment& fragment) {
 template <class T, int M, int N>
 static void shape(unsigned format) {
   line("instruction", uint32_t(UMMA::make_instr_desc<T, T, float, M, N, K, K>()), plc::umma_instruction(format, M, N));
-  auto mma = make_tiled_mma(SM100_MMA_F16BF16_SS<T, T, float, M, N, K, K>{});
+  // 256 rows are those of two CTAs, each of which has half of A and of B.
+  using One = SM100_MMA_F16BF16_SS<T, T, float, min(M, 128), N, K, K>;
+  using Two = SM100_MMA_F16BF16_2x1SM_SS<T, T, float, M, N, K, K>;
+  auto mma = make_tiled_mma(conditional_t<M == 256, Two, One>{});
   line("atom", uint32_t(mma.idesc_), plc::umma_instruction(format, M, N));
   alignas(1024) static T data[256 * 64];
   auto cta = mma.get_slice(0);

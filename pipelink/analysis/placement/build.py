@@ -35,7 +35,7 @@ TMEM_LANE_BYTES = 4
 TMEM_WORD = "tensor memory"  # key of the shared-memory word that holds where the allocation begins
 TMEM_WORD_BYTES = 4
 TMEM_LANES = 128
-RINGS = ("ring.tma", "ring.threads", "ring.threads.convert", "cluster", "tmem")
+RINGS = ("ring.tma", "ring.threads", "ring.threads.convert", "cluster", "tmem", "pair.tma", "pair.tmem")
 
 
 @dataclass(frozen=True)
@@ -321,7 +321,7 @@ class _Builder:
         least, most, fixed_by = _depths(source, targets, connects)
         convert = transfer == "ring.threads.convert"
         tiles = targets[0].tiles if convert else source.tiles
-        in_tmem = transfer == "tmem"
+        in_tmem = BY_NAME[transfer].kind == "tmem"
         scope = self.lifetimes.scope([*users, *readers])
         ends = source.ends
         self.rings.append(
@@ -381,7 +381,8 @@ class _Builder:
             if role is None:
                 good = False
                 continue
-            arrivals = _consumer(role, port, self.elect, CLUSTER_CTAS if connect.shared else port.multicast)
+            in_both = bool(connect.shared) or (port.cta_group > 1 and port.tiles[0].space == "tmem")
+            arrivals = _consumer(role, port, self.elect, CLUSTER_CTAS if in_both else port.multicast)
             found.append(arrivals)
             readers += users
             group = self.lifetimes.group_of.get(users[0])
@@ -437,7 +438,7 @@ def _producer(role: RoleView, port: Port, elect: bool) -> Arrivals:
 def _consumer(role: RoleView, port: Port, elect: bool, ctas: int) -> Arrivals:
     """wgmma reads for a warpgroup at once, tcgen05.mma for the thread that issues it; generic loads, and tcgen05.ld of
     tensor memory, are done only when every warp says so.  A slot that TMA multicasts is released by the consumers of
-    each of the CTAs that receive it."""
+    each of the CTAs that receive it, accumulators of a pair by the readers of both CTAs."""
     if port.touch == "wgmma" and role.warps % WARPGROUP_WARPS == 0:
         found = Arrivals("warpgroup", role.warps // WARPGROUP_WARPS)
     elif port.touch == "tcgen05" and all(tile.space == "smem" for tile in port.tiles):

@@ -6,7 +6,7 @@
 
 namespace pl {
 
-enum class about { warps, registers, threads, count, align, live, ring, touch, ends, empty, role, credit };
+enum class about { warps, registers, threads, count, align, live, ring, touch, ends, empty, pair, role, credit };
 
 // ---------------------------------------------------------------- roles
 // Warps of the role.  Align: its first warp is a multiple of it; whole warpgroups start at one unless told otherwise.
@@ -101,6 +101,10 @@ struct ends {  // the producer may say that nothing follows
 struct may_be_empty {  // the stream may end before its first item
   enum : int { attribute = int(about::empty) };
   PL_STATIC_FN_ void write(detail::writer& w) { w.flag("may_be_empty"); }
+};
+struct cta_pair {  // the tensor cores of the two CTAs of a cluster work together on it: tcgen05 with cta_group::2
+  enum : int { attribute = int(about::pair) };
+  PL_STATIC_FN_ void write(detail::writer& w) { w.field("cta_group", 2); }
 };
 template <class Role>
 struct in_role {  // needed where a component has several roles

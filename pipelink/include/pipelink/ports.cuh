@@ -34,9 +34,9 @@ struct any_stream {
 
 template <class Port, class Stream, class... A>
 struct ring_port : any_stream<Port, Stream> {
-  static_assert((true && ... && is_one_of<A, about::ring, about::touch, about::ends, about::empty, about::role>()),
+  static_assert((true && ... && is_one_of<A, about::ring, about::touch, about::ends, about::empty, about::pair, about::role>()),
                 "PL_IN/PL_OUT: not a port attribute; known: pl::ring<min, max>, pl::by_tma, pl::by_threads, "
-                "pl::by_wgmma, pl::by_tcgen05, pl::ends, pl::may_be_empty, pl::in_role<role>");
+                "pl::by_wgmma, pl::by_tcgen05, pl::ends, pl::may_be_empty, pl::cta_pair, pl::in_role<role>");
   static_assert(count<A...>(about::ring) == 1, "PL_IN/PL_OUT: exactly one pl::ring<min, max> is needed");
   static_assert(count<A...>(about::touch) == 1,
                 "PL_IN/PL_OUT: exactly one of pl::by_tma, pl::by_threads, pl::by_wgmma, pl::by_tcgen05 is needed");
