@@ -149,6 +149,10 @@ _PEERS = {
 }
 
 
+def _peer(peer: str, element: str) -> str:
+    return _PEERS[peer].replace("cuBLAS", "torch._scaled_mm") if element == "e4m3" else _PEERS[peer]
+
+
 def best(result: Result, element: str, epilogue: str) -> dict[str, tuple[Configuration, Result]]:
     """The fastest configuration of a family for each shape of the models, by shape."""
     found: dict[str, tuple[Configuration, Result]] = {}
@@ -177,11 +181,11 @@ def _run(result: Result) -> str:
         if not found:
             continue
         there = [peer for peer in peers if any(peer in entry["ratio"] for _, entry in found.values())]
-        names = [_PEERS[p].replace("cuBLAS", "_scaled_mm") if element == "e4m3" else _PEERS[p] for p in there]
+        names = " | ".join(_peer(peer, element) for peer in there)
         lines += [
             f"**{title}**",
             "",
-            "| M × N × K | mainloop | TFLOP/s | " + " | ".join(names) + " |",
+            f"| M × N × K | mainloop | TFLOP/s | {names} |",
             "|---|---|---|" + "---|" * len(there),
         ]
         for shape, (c, entry) in found.items():
@@ -198,6 +202,28 @@ def _run(result: Result) -> str:
         f"{result['torch']}; {result['pairs']} interleaved pairs."
     )
     return "\n".join(lines)
+
+
+def _families(result: Result) -> str:
+    """Each family in one line per peer, for the front page."""
+    lines = ["| kernel | beside | geometric mean | slowest shape | fastest shape |", "|---|---|---|---|---|"]
+    for title, element, epilogue, peers in _FAMILIES:
+        found = best(result, element, epilogue)
+        for peer in peers:
+            ratios = [e["ratio"][peer]["median"] for _, e in found.values() if peer in e["ratio"]]
+            if ratios:
+                lines.append(
+                    f"| {title} | {_peer(peer, element)} | {_mean(ratios):.3f} | {min(ratios):.3f} | {max(ratios):.3f} |"
+                )
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"Time of the other / time of the linked kernel over {len(MODELS)} shapes of language models, the fastest tile "
+            f"of each; above 1 means that the linked kernel is faster. One {result['gpu']}, CUDA {result['toolkit']}, "
+            f"torch {result['torch']}.",
+        ]
+    )
 
 
 def _speed_plot(result: Result) -> Plot:
@@ -228,6 +254,7 @@ _TABLES: dict[str, tuple[str, Callable[[Result], str]]] = {
     "configurations": ("inspect", _inspect),
     "architectures": ("inspect", _summary),
     "models": ("run", _run),
+    "families": ("run", _families),
 }
 
 
