@@ -212,16 +212,15 @@ def _families(result: Result) -> str:
         for peer in peers:
             ratios = [e["ratio"][peer]["median"] for _, e in found.values() if peer in e["ratio"]]
             if ratios:
-                lines.append(
-                    f"| {title} | {_peer(peer, element)} | {_mean(ratios):.3f} | {min(ratios):.3f} | {max(ratios):.3f} |"
-                )
+                cells = " | ".join(f"{value:.3f}" for value in (_mean(ratios), min(ratios), max(ratios)))
+                lines.append(f"| {title} | {_peer(peer, element)} | {cells} |")
     return "\n".join(
         [
             *lines,
             "",
-            f"Time of the other / time of the linked kernel over {len(MODELS)} shapes of language models, the fastest tile "
-            f"of each; above 1 means that the linked kernel is faster. One {result['gpu']}, CUDA {result['toolkit']}, "
-            f"torch {result['torch']}.",
+            f"Time of the other / time of the linked kernel over {len(MODELS)} shapes of language models, the fastest "
+            f"tile of each; above 1 means that the linked kernel is faster. One {result['gpu']}, CUDA "
+            f"{result['toolkit']}, torch {result['torch']}.",
         ]
     )
 
