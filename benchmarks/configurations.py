@@ -150,6 +150,9 @@ CONFIGURATIONS: tuple[Configuration, ...] = (
     Configuration("tcgen05_128x256x64", "residual_add"),
     Configuration("tcgen05_128x256x64", "swiglu"),
     Configuration("tcgen05_128x128x64", "store"),
+    Configuration("tcgen05_pair_256x256x64", "store", "paired_tiles"),
+    Configuration("tcgen05_pair_256x256x64", "swiglu", "paired_tiles"),
+    Configuration("tcgen05_pair_256x256x64", "swiglu", "paired_tiles", "sm_103a"),
     Configuration("tcgen05_128x256x64", "store", arch="sm_103a"),
     Configuration("tcgen05_128x256x64", "swiglu", arch="sm_103a"),
     # TMA and mma.sync: for sm_120a, and run on Hopper

@@ -10,7 +10,6 @@ each before; the medians are reported.
 from __future__ import annotations
 
 import hashlib
-import json
 import multiprocessing
 import os
 import re
@@ -19,7 +18,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +26,10 @@ from benchmarks.configurations import BY_NAME, FOLDERS, Configuration
 from benchmarks.progress import RESULTS, Progress, Results
 from pipelink.backend import cubin, sass, toolchain
 from pipelink.backend.cache import Cache
+from pipelink.backend.includes import find_headers
 from pipelink.backend.unit import compile_unit
 from pipelink.components.gemm import Objects
-from pipelink.pipelines import Observer, source_digest, tool_versions
+from pipelink.pipelines import Observer
 from pipelink.support.diagnostics import LinkError
 from pipelink.target import parse_arch
 from pipelink.target import target as find_target
@@ -49,11 +48,14 @@ FAMILIES = {
 NEEDED = {"tcgen05": ("tensor", "tensor_memory", "tma"), "wgmma": ("tensor", "tma"), "cp": ("tensor", "cp_async")}
 
 
-def key_of(configuration: Configuration) -> str:
-    """Of everything that an entry follows from: the project's sources, the tools, the configuration."""
-    digest = hashlib.sha256(f"{source_digest()} {tool_versions()} {asdict(configuration)}".encode())
-    for folder in FOLDERS[1:]:
-        for source in sorted(folder.glob("*.cu*")):
+def key_of(linked: bytes, text: str) -> str:
+    """Of what is compared: the linked cubin, and the monolith with every source that it includes."""
+    digest = hashlib.sha256(linked)
+    digest.update(re.sub(r'(#include ").*/', r"\1", text).encode())
+    own, *toolkit = toolchain.include_dirs()
+    folders = [*FOLDERS, toolchain.transfer_dir(), own]
+    for name in re.findall(r'#include "(.*)"', text):
+        for source in (Path(name), *find_headers(Path(name), folders, toolkit)):
             digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -87,35 +89,34 @@ def _families(found: sass.Sass) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-_measured_before = False  # whether this process has linked and compiled, so that a time holds no start-up
-
-
-def inspect(name: str, folder: str, rounds: int) -> dict[str, Any]:
-    """One configuration's entry; ``error`` instead of figures if it does not link."""
-    global _measured_before
+def inspect(name: str, folder: str, rounds: int, known: str | None) -> dict[str, Any] | None:
+    """One configuration's entry, with its key; None if that is ``known``.  ``error`` instead of figures if it does not
+    link.  The first link and the first compile are not timed: they hold the start of libraries."""
     configuration = BY_NAME[name]
     try:
         kernel = configuration.compose(Objects(Path(folder), FOLDERS))
         store = Cache(Path(folder) / "cache")
+        (linked,) = kernel.link(cache=store).targets
+        text = kernel.monolith(FOLDERS)
+        key = key_of(linked.cubin, text)
+        if key == known:
+            return None
+        whole = compile_monolith(configuration, kernel, text)
         links: list[float] = []
         audits: list[float] = []
         compiles: list[float] = []
-        for number in range(rounds + (not _measured_before)):
+        for _ in range(rounds):
             watch = Observer(keep=lambda *_: None)  # the link itself is not taken from the cache
             start = time.perf_counter()
-            (linked,) = kernel.link(cache=store, observer=watch).targets
+            kernel.link(cache=store, observer=watch)
             links.append(time.perf_counter() - start)
             audits.append(dict(watch.times)["audit"])
-            if number == 0:
-                text = kernel.monolith(FOLDERS)
             start = time.perf_counter()
-            whole = compile_monolith(configuration, kernel, text)
+            compile_monolith(configuration, kernel, text)
             compiles.append(time.perf_counter() - start)
-        links, audits, compiles = links[-rounds:], audits[-rounds:], compiles[-rounds:]
-        _measured_before = True
-        return _entry(linked, whole, links, audits, compiles)
+        return {"key": key, **_entry(linked, whole, links, audits, compiles)}
     except (LinkError, RuntimeError, StopIteration) as problem:
-        return {"linked": False, "error": str(problem)}
+        return {"key": "", "linked": False, "error": str(problem)}
 
 
 def _entry(
@@ -149,21 +150,21 @@ def run(names: Sequence[str], *, jobs: int, rounds: int, again: bool) -> int:
     head = {"benchmark": "inspect", "toolkit": toolchain.toolkit_version(), "cores": os.cpu_count(), "rounds": rounds}
     results = Results.open(OUTPUT, head, again=again)
     results.keep_only(list(BY_NAME))
-    keys = {name: key_of(BY_NAME[name]) for name in names}
-    missing = [n for n in names if not results.has(n, keys[n]) or not results.entries[n]["linked"]]
-    progress = Progress(len(missing))
+    progress = Progress(len(names))
     with tempfile.TemporaryDirectory() as folder:
-        _compile_objects(missing, Path(folder))
+        _compile_objects(names, Path(folder))
+        work = [(name, folder, rounds, results.key(name)) for name in names]
         with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-            for name, entry in pool.imap_unordered(_inspect, [(name, folder, rounds) for name in missing]):
-                results.add(name, keys[name], entry)
-                progress.step(f"{name}: {summary(entry)}")
+            for name, entry in pool.imap_unordered(_inspect, work):
+                if entry is not None:
+                    results.add(name, entry.pop("key"), entry)
+                progress.step(f"{name}: {summary(results.entries[name])}{'' if entry else ' (known)'}")
     results.keep_only(list(BY_NAME))
-    found = {name: results.entries[name] for name in names}
-    return report(found)
+    results.write()
+    return report({name: results.entries[name] for name in names})
 
 
-def _inspect(arguments: tuple[str, str, int]) -> tuple[str, dict[str, Any]]:
+def _inspect(arguments: tuple[str, str, int, str | None]) -> tuple[str, dict[str, Any] | None]:
     return arguments[0], inspect(*arguments)
 
 
@@ -214,8 +215,3 @@ def report(found: dict[str, dict[str, Any]]) -> int:
     linked = sum(entry["linked"] for entry in found.values())
     print(f"{linked} linked, {sum(entry.get('identical', False) for entry in found.values())} identical")
     return 1 if wrong else 0
-
-
-def load() -> dict[str, Any]:
-    """The committed result."""
-    return json.loads(OUTPUT.read_text())

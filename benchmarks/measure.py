@@ -150,9 +150,7 @@ def run(names: Sequence[str], arguments: argparse.Namespace) -> int:
     }
     results = Results.open(arguments.output or OUTPUT, head, again=arguments.again)
     results.keep_only(list(BY_NAME))
-    missing = [
-        c for c in chosen if not results.has(c.name, key_of(c, folder)) or not results.entries[c.name]["correct"]
-    ]
+    missing = [c for c in chosen if results.key(c.name) != key_of(c, folder) or not results.entries[c.name]["correct"]]
     progress = Progress(len(missing))
     for configuration in missing:
         entry = measure(configuration, folder, pairs, arguments.compile)

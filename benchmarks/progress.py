@@ -55,11 +55,15 @@ class Results:
                 found.entries = {}
         return found
 
-    def has(self, name: str, key: str) -> bool:
-        return self.entries.get(name, {}).get("key") == key
+    def key(self, name: str) -> str | None:
+        """The key of an entry that is there."""
+        return self.entries.get(name, {}).get("key")
 
     def add(self, name: str, key: str, entry: dict[str, Any]) -> None:
         self.entries[name] = {"key": key, **entry}
+        self.write()
+
+    def write(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         temporary = self.path.with_suffix(".new")
         temporary.write_text(json.dumps({**self.head, "configurations": self.entries}, indent=1) + "\n")

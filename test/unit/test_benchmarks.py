@@ -39,10 +39,12 @@ def test_each_configuration_is_there_once() -> None:
 
 
 def test_one_configuration_is_identical_to_its_monolith(tmp_path: Path) -> None:
-    found = inspection.inspect("cp_async-store-grouped_tiles-sm_90a", str(tmp_path), 1)
+    found = inspection.inspect("cp_async-store-grouped_tiles-sm_90a", str(tmp_path), 1, None)
+    assert found is not None
     assert found["linked"], found
     assert found["identical"], found["difference"]
     assert found["registers"]["linked"] == found["registers"]["monolith"]
+    assert inspection.inspect("cp_async-store-grouped_tiles-sm_90a", str(tmp_path), 1, found["key"]) is None
 
 
 def test_the_last_line_counts(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,11 +85,10 @@ def test_what_was_not_run_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 def test_results_go_on_where_they_stopped(tmp_path: Path) -> None:
     path, head = tmp_path / "found.json", {"toolkit": "13.0"}
     Results.open(path, head).add("one", "key", {"value": 1})
-    again = Results.open(path, head)
-    assert again.has("one", "key")
-    assert not again.has("one", "other key")
-    assert not Results.open(path, {"toolkit": "13.1"}).has("one", "key")
-    assert not Results.open(path, head, again=True).has("one", "key")
+    assert Results.open(path, head).key("one") == "key"
+    assert Results.open(path, head).key("two") is None
+    assert Results.open(path, {"toolkit": "13.1"}).key("one") is None
+    assert Results.open(path, head, again=True).key("one") is None
 
 
 def test_a_plot_holds_every_value_inside() -> None:
