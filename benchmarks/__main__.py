@@ -56,6 +56,12 @@ def main() -> int:
         from benchmarks import prepare
 
         return prepare.run(names, arguments.folder)
+    try:
+        import torch
+    except ImportError:
+        sys.exit("`run` needs torch, and a Hopper GPU")
+    if not torch.cuda.is_available() or torch.cuda.get_device_capability(0)[0] != 9:
+        sys.exit("`run` needs a Hopper GPU")
     from benchmarks import measure
 
     return measure.run(names, arguments)
