@@ -263,3 +263,12 @@ def test_the_gemm_needs_no_solver(script: str) -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(("ctas", "stages", "columns"), [(1, 4, 256), (2, 4, 256), (3, 2, 128), (4, 2, 128)])
+def test_ctas_of_one_sm_share_its_tensor_memory(ctas: int, stages: int, columns: int) -> None:
+    """An allocation is a power of two, and as many as there are CTAs fit at once: else one waits for another."""
+    ring = Ring("a::acc", 1, 4, columns=(Part(64, 4),), mbarriers=2)
+    found = placed(Problem(target("sm_100a"), ctas, (Role("a::run", 4, 4),), rings=(ring,)))
+    assert (found.stages["a::acc"], found.tmem_columns) == (stages, columns)
+    assert found.tmem_columns * ctas <= 512
