@@ -97,11 +97,21 @@ TARGETS: dict[str, Target] = {
         _SM90,
         replace(_SM90, name="sm_90a", setmaxnreg=True, wgmma=True),
         _SM100A,
-        replace(_SM100A, name="sm_100f"),  # the family: what runs on all of its members
         replace(_SM100A, name="sm_103a"),
         _SM120A,
     )
 }
+
+
+#: Architectures that images are made for beside the targets: what every member of a family has.  nvJitLink makes no
+#: cubins for them.
+FAMILIES = ("sm_100f",)
+
+
+def require_image_arch(name: str) -> None:
+    """Raises LinkError ``unknown-target`` if no image can be made for architecture ``name``."""
+    if name not in FAMILIES:
+        target(name)
 
 
 def parse_arch(name: str) -> tuple[int, str] | None:

@@ -185,10 +185,11 @@ TENSOR_MEMORY: dict[str, Build] = {
     f"gemm-{mainloop}-{epilogue}-{scheduler}-{target}": _gemm(mainloop, epilogue, scheduler)
     for mainloop, scheduler, target, epilogues in (
         ("tcgen05_128x256x64", "grouped_tiles", "sm_100a", (*EPILOGUES, "swiglu", "geglu")),
+        ("tcgen05_128x256x64", "grouped_tiles", "sm_100a", ("swiglu_tma", "swiglu_f16")),
         ("tcgen05_128x128x64", "grouped_tiles", "sm_100a", ("store", "swiglu")),
         ("tcgen05_pair_256x256x64", "paired_tiles", "sm_100a", (*EPILOGUES, "swiglu", "geglu")),
         ("tcgen05_128x256x64", "grouped_tiles", "sm_103a", ("store", "swiglu")),
-        ("tcgen05_pair_256x256x64", "paired_tiles", "sm_103a", ("store", "swiglu")),
+        ("tcgen05_pair_256x256x64", "paired_tiles", "sm_103a", ("store", "swiglu", "swiglu_tma")),
     )
     for epilogue in epilogues
 }

@@ -71,13 +71,13 @@ def _read(path: str) -> str:
 def _body(arguments: argparse.Namespace, console: Console) -> None:
     from pipelink.backend import toolchain
     from pipelink.objects import Image, device, object_bytes, records
-    from pipelink.target import target
+    from pipelink.target import require_image_arch
 
     path: str = arguments.source
     output: str = arguments.output or f"{Path(path).stem}.o"
     archs: list[str] = list(dict.fromkeys(arguments.arch or ["sm_90a"]))
     for arch in archs:
-        target(arch)  # refuse an unknown one before compiling for the others
+        require_image_arch(arch)  # refuse an unknown one before compiling for the others
     source = _read(path)
     refuse_overwriting((output, arguments.MF), [path])
     folders = [Path(path).parent, *map(Path, arguments.include)]

@@ -3,7 +3,7 @@
 import pytest
 
 from pipelink.support.diagnostics import LinkError
-from pipelink.target import TARGETS, target
+from pipelink.target import TARGETS, require_image_arch, target
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,12 @@ def test_unknown_target_suggests_the_nearest() -> None:
 
 def test_every_target_names_itself() -> None:
     assert all(target(name).name == name for name in TARGETS)
+
+
+def test_an_image_may_be_for_a_family() -> None:
+    require_image_arch("sm_100f")
+    require_image_arch("sm_80")
+    with pytest.raises(LinkError, match="unknown target 'sm_90f'"):
+        require_image_arch("sm_90f")
+    with pytest.raises(LinkError, match="unknown target 'sm_100f'"):
+        target("sm_100f")
