@@ -1,4 +1,5 @@
-"""The descriptors of tcgen05.mma equal CuTe's bit for bit, for every tile shape that the mainloops use."""
+"""The descriptors of tcgen05.mma equal CuTe's bit for bit, for every tile shape that the mainloops use; so do the places
+of the accumulators in tensor memory and in a chunk."""
 
 import shutil
 import subprocess
@@ -25,5 +26,7 @@ def test_descriptors_are_cutes(tmp_path: Path) -> None:
     printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     # CuTe says on the way that host addresses are no shared-memory addresses.
     lines = [line.split() for line in printed.splitlines() if not line.startswith("ERROR")]
-    assert len(lines) == len(SHAPES) * FORMATS * (2 + 2 * ADDRESSES * STEPS)
+    accumulators = sum(128 * columns // 16 for _, columns in SHAPES)
+    chunk = 32 * 32
+    assert len(lines) == FORMATS * (len(SHAPES) * (2 + 2 * ADDRESSES * STEPS) + accumulators) + chunk
     assert [line for line in lines if line[1] != line[2]] == []
