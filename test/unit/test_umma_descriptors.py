@@ -1,5 +1,5 @@
-"""The descriptors of tcgen05.mma equal CuTe's bit for bit, for every tile shape that the mainloops use; so do the places
-of the accumulators in tensor memory and in a chunk."""
+"""The descriptors of tcgen05.mma equal CuTe's bit for bit, for every tile shape that the mainloops use; so do the
+places of the accumulators in tensor memory and in a chunk."""
 
 import shutil
 import subprocess
