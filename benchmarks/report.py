@@ -125,8 +125,10 @@ def _summary(result: Result) -> str:
             groups.setdefault(f"{c.target}{', a component in CuTe' if c.cute else ''}", []).append((c, entry))
     timed = _read("run")["configurations"]
     for name, found in groups.items():
-        right = sum(timed.get(c.name, {}).get("correct", False) for c, _ in found)
-        run = f"{right}, all right" if found[0][0].runs and right else "not run"
+        done = [timed[c.name]["correct"] for c, _ in found if c.name in timed]
+        run = "not run"
+        if found[0][0].runs and done:
+            run = f"{len(done)} of {len(found)}, {'all right' if all(done) else f'{done.count(False)} wrong'}"
         ratios = [entry["compile/link"] for _, entry in found]
         lines.append(
             f"| {name} | {len(found)} | {sum(entry['identical'] for _, entry in found)} | {run} "
