@@ -167,6 +167,7 @@ CONFIGURATIONS: tuple[Configuration, ...] = (
     Configuration("cp_async", "gelu"),
     Configuration("cp_async", "residual_add"),
     Configuration("cp_async", "swiglu"),
+    Configuration("cp_async", "store", "static_tiles"),
     Configuration("cp_async", "store", arch="sm_89"),
     Configuration("cp_async", "store", arch="sm_90a"),
     Configuration("cp_async", "swiglu", arch="sm_90a"),

@@ -241,7 +241,8 @@ def component_calls(function: Function) -> list[str]:
     """The callees of all calls but those to ptxas helpers, in order.
 
     ptxas may clone a helper per register budget, without a symbol: a call to a bare label counts as a helper's only
-    where every symbol in the section is one."""
+    where every symbol in the section is one.  On sm_80 it also writes CALL for a jump out of divergent code; what
+    never returns from there is no callee."""
     only_helpers = bool(function.symbols) and all(s.startswith(INTERNAL_PREFIX) for s in function.symbols)
     found: list[str] = []
     for instruction in function.instructions:
@@ -250,8 +251,25 @@ def component_calls(function: Function) -> list[str]:
         target = instruction.targets[0] if instruction.targets else "an address in a register"
         if target.startswith(INTERNAL_PREFIX) or target.startswith(".L") and only_helpers:
             continue
+        if target in function.labels and not _returns(function, function.labels[target]):
+            continue
         found.append(target)
     return found
+
+
+def _returns(function: Function, start: int) -> bool:
+    """Whether a RET can follow the instruction at ``start``."""
+    seen, pending = {start}, [start]
+    while pending:
+        index = pending.pop()
+        if index >= len(function.instructions):
+            continue
+        if function.instructions[index].mnemonic == "RET":
+            return True
+        fresh = set(function.successors(index)) - seen
+        seen |= fresh
+        pending += fresh
+    return False
 
 
 def setmaxnreg(instruction: Instruction) -> int | None:

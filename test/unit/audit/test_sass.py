@@ -122,6 +122,23 @@ def test_ptxas_helpers_are_no_component_calls() -> None:
     assert sass.count(listing).calls == ()
 
 
+@pytest.mark.parametrize(("last", "calls"), [("EXIT", ()), ("RET.REL.NODEC R20 `(k)", (".L_x_9",))])
+def test_a_jump_that_ptxas_writes_as_a_call(last: str, calls: tuple[str, ...]) -> None:
+    """On sm_80 divergent code is left with CALL to a label that never returns."""
+    text = f"""
+	.section	.text.k,"ax",@progbits
+	.type           k,@function
+k:
+.text.k:
+.L_x_8:
+        /*0000*/               @P0 CALL.REL.NOINC `(.L_x_9) ;
+        /*0010*/                   BRA `(.L_x_8) ;
+.L_x_9:
+        /*0020*/                   {last} ;
+"""
+    assert sass.count(sass.parse(text)).calls == calls
+
+
 def test_a_function_that_stayed_is_a_call() -> None:
     cubin = compiled(
         "__device__ __noinline__ float f(float a) { return a * a + sinf(a); }"
