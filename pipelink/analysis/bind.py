@@ -8,7 +8,7 @@ serves which operation of a port, with which constants) and in ``pipelink/transf
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pipelink.analysis.binding import (
@@ -34,7 +34,6 @@ from pipelink.analysis.binding import (
     RoleEntry,
     RoleThread,
     Scalar,
-    Select,
     SharedAddress,
     State,
     Statement,
@@ -46,7 +45,7 @@ from pipelink.analysis.binding import (
 )
 from pipelink.analysis.multicast import Split, division
 from pipelink.analysis.tensor_cores import UNITS, after_wait, commit, release
-from pipelink.ir.views import Component, Connect, Instance, Kernel, Port
+from pipelink.ir.views import Component, Connect, Instance, Kernel, Port, Program
 from pipelink.support.diagnostics import Diagnostics
 from pipelink.transfers import BY_NAME, COMMIT, SWIZZLE_ROW_BYTES, of_pair, sources
 
@@ -133,7 +132,9 @@ class _Builder:
     # -------------------------------------------------------------- ports
     def stream_common(self, path: str, instance: Instance, stages: int, slots: list[Value]) -> None:
         self.define(self.ports, path, "pl_stages", (), "unsigned", instance, Return(Const(stages)))
-        body: Statement = Return(slots[0]) if len(slots) == 1 else Select("part", tuple(slots))
+        body: Statement = (
+            Return(slots[0]) if len(slots) == 1 else Choose("part", tuple((Return(slot),) for slot in slots))
+        )
         self.define(
             self.ports, path, "pl_address", (("stage", "unsigned"), ("part", "int")), "unsigned", instance, body
         )
@@ -580,3 +581,10 @@ def bind(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagn
     binding = _Builder(kernel, components, diagnostics).build()
     diagnostics.raise_if_errors()
     return binding
+
+
+def bind_all(program: Program, diagnostics: Diagnostics) -> Iterator[tuple[Kernel, Binding]]:
+    """The bindings of all kernels that are not fused yet.  Errors as :func:`bind`."""
+    for kernel in program.kernels:
+        if not kernel.fused:
+            yield kernel, bind(kernel, program.components, diagnostics)

@@ -139,14 +139,6 @@ class Return:
 
 
 @dataclass(frozen=True)
-class Select:
-    """Return one of several values by the constant argument ``on`` (0, 1, …): the parts of a slot."""
-
-    on: str
-    values: tuple[Value, ...]
-
-
-@dataclass(frozen=True)
 class Choose:
     """Go on with one of several bodies by the constant argument ``on`` (0, 1, …); each returns."""
 
@@ -154,7 +146,7 @@ class Choose:
     bodies: tuple[tuple[Statement, ...], ...]
 
 
-Statement = Invoke | Instruction | Return | Select | Choose
+Statement = Invoke | Instruction | Return | Choose
 Body = tuple[Statement, ...]
 
 

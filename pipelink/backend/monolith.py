@@ -33,7 +33,6 @@ from pipelink.analysis.binding import (
     Return,
     RoleEntry,
     RoleThread,
-    Select,
     SharedAddress,
     Statement,
     TensorMemory,
@@ -95,9 +94,6 @@ def _statement(statement: Statement) -> str:
         case Return(value=value):
             assert value is not None
             return f"return {_value(value)};"
-        case Select(on=on, values=values):
-            cases = " ".join(f"case {i}: return {_value(v)};" for i, v in enumerate(values))
-            return f"switch ({on}) {{ {cases} }} __builtin_unreachable();"
         case Choose(on=on, bodies=bodies):
             cases = " ".join(f"case {i}: {{ {_body(b)} }}" for i, b in enumerate(bodies))
             return f"switch ({on}) {{ {cases} }} __builtin_unreachable();"

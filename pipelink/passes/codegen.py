@@ -27,7 +27,6 @@ from pipelink.analysis.binding import (
     Result,
     Return,
     RoleThread,
-    Select,
     SharedAddress,
     TensorMemory,
     Type,
@@ -107,11 +106,10 @@ class Writer:
         signed = value - 2**32 if value >= 2**31 else value
         return self.new(f"llvm.mlir.constant({signed} : i32) : i32")
 
-    def asm(self, text: str, constraints: str, *operands: str, side_effects: bool = True) -> None:
+    def asm(self, text: str, constraints: str, *operands: str) -> None:
         kinds = ", ".join(["i32"] * len(operands))
-        effects = "has_side_effects " if side_effects else ""
         self.put(
-            f'llvm.inline_asm {effects}asm_dialect = att "{text}", "{constraints}" '
+            f'llvm.inline_asm has_side_effects asm_dialect = att "{text}", "{constraints}" '
             f"{', '.join(operands)} : ({kinds}) -> ()"
         )
 
@@ -184,13 +182,6 @@ class Writer:
                     for name, chosen in zip(names, bodies, strict=True):
                         self.lines.append(f"  {name}:")
                         self.body(chosen, name.removeprefix("^"), results)
-                    self.lines.append(f"  ^{blocks}none:")
-                    self.put("llvm.unreachable")
-                case Select(on=on, values=values):
-                    names = self.switch(on, len(values), blocks)
-                    for name, value in zip(names, values, strict=True):
-                        self.lines.append(f"  {name}:")
-                        self.give(value, results)
                     self.lines.append(f"  ^{blocks}none:")
                     self.put("llvm.unreachable")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipelink.analysis.bind import bind
+from pipelink.analysis.bind import bind_all
 from pipelink.analysis.binding import DRAIN, Binding, Const, EntryPlan, Invoke, Region, Result, RoleEntry, mangle
 from pipelink.ir.views import Kernel, program
 from pipelink.passes.codegen import SCALAR_TYPES, TENSOR_MEMORY, Writer, insert, layout_frame
@@ -241,8 +241,5 @@ class EntryPass:
     """
 
     def apply(self, module: ir.Operation, diagnostics: Diagnostics) -> None:
-        views = program(module)
-        for kernel in views.kernels:
-            if kernel.fused:
-                continue
-            generate(kernel, bind(kernel, views.components, diagnostics))
+        for kernel, binding in bind_all(program(module), diagnostics):
+            generate(kernel, binding)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipelink.analysis.bind import bind
+from pipelink.analysis.bind import bind_all
 from pipelink.ir.views import program
 from pipelink.passes.transfer import emit
 from pipelink.support.diagnostics import Diagnostics
@@ -25,9 +25,5 @@ class FoldPass:
     """
 
     def apply(self, module: ir.Operation, diagnostics: Diagnostics) -> None:
-        views = program(module)
-        for kernel in views.kernels:
-            if kernel.fused:
-                continue
-            binding = bind(kernel, views.components, diagnostics)
+        for kernel, binding in bind_all(program(module), diagnostics):
             emit(kernel, binding.accessors, binding.frame)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipelink.analysis.bind import bind
+from pipelink.analysis.bind import bind_all
 from pipelink.analysis.binding import Definition, Frame
-from pipelink.ir.views import Kernel, Program, program
+from pipelink.ir.views import Kernel, program
 from pipelink.passes.codegen import insert, layout_frame, write_definition
 from pipelink.support.diagnostics import Diagnostics
 from pipelink.support.mlir import ir
@@ -38,9 +38,5 @@ class TransferPass:
     """
 
     def apply(self, module: ir.Operation, diagnostics: Diagnostics) -> None:
-        views: Program = program(module)
-        for kernel in views.kernels:
-            if kernel.fused:
-                continue
-            binding = bind(kernel, views.components, diagnostics)
+        for kernel, binding in bind_all(program(module), diagnostics):
             emit(kernel, binding.ports, binding.frame)
