@@ -12,9 +12,12 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pipelink.support.catalog import CATALOG
+
+if TYPE_CHECKING:
+    from pipelink.support.trace import Trace
 
 Severity = Literal["error", "warning", "remark"]
 MAX_LISTED = 8  # names that a hint lists where none is near
@@ -55,7 +58,8 @@ class Note:
 @dataclass(frozen=True)
 class Diagnostic:
     """One message: ``id`` is a key of :data:`pipelink.support.catalog.CATALOG`; ``message`` is lower case, without
-    a full stop, and names component, resource, expected and actual."""
+    a full stop, and names component, resource, expected and actual.  ``trace`` is the counterexample of a protocol
+    error, in place of which the text shows a summary."""
 
     severity: Severity
     id: str
@@ -63,6 +67,7 @@ class Diagnostic:
     location: Location = UNKNOWN
     notes: tuple[Note, ...] = ()
     hint: str | None = None
+    trace: Trace | None = None
 
     def __post_init__(self) -> None:
         if self.id not in CATALOG:
@@ -120,8 +125,9 @@ class Diagnostics:
         *,
         notes: Sequence[Note] = (),
         hint: str | None = None,
+        trace: Trace | None = None,
     ) -> None:
-        self.items.append(Diagnostic("error", id, message, location, tuple(notes), hint))
+        self.items.append(Diagnostic("error", id, message, location, tuple(notes), hint, trace))
 
     def warning(
         self,
