@@ -125,6 +125,10 @@ class ComponentBuilder(ModuleBuilder):
     def barrier(self, name: str, threads: int, *, role: str | None = None, location: Location = UNKNOWN) -> None:
         self.add("barrier", location, sym_name=name, threads=threads, role=role)
 
+    def protocol(self, of: str, text: str, *, location: Location = UNKNOWN) -> None:
+        """What role or answer ``of`` does, in the language of docs/protocols.md."""
+        self.add("protocol", location, of=of, text=text)
+
     def mbarrier(self, name: str, arrivals: int, count: int = 1, *, location: Location = UNKNOWN) -> None:
         self.add("mbarrier", location, sym_name=name, arrivals=arrivals, count=count)
 

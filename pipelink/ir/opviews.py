@@ -239,6 +239,23 @@ class Barrier(View):
         return self.data.get("role")
 
 
+class ProtocolDecl(View):
+    """The text of a role's or an answer's protocol; :mod:`pipelink.ir.protocol_text` parses it."""
+
+    @property
+    def name(self) -> str:
+        return self.data["of"]
+
+    @property
+    def of(self) -> str:
+        """The role, or the port that answers a call."""
+        return self.data["of"]
+
+    @property
+    def text(self) -> str:
+        return self.data["text"]
+
+
 class Mbarrier(View):
     @property
     def arrivals(self) -> int:
@@ -475,9 +492,9 @@ class Overlay(View):
 
 
 VIEWS: dict[str, type[View]] = {
-    f"pipelink.{cls.__name__.lower()}": cls
+    f"pipelink.{cls.__name__.removesuffix('Decl').lower()}": cls
     for cls in (
         *(Role, Port, Smem, State, Barrier, Mbarrier, Tmem, Pool, Param, Tensor, Bind, Derive, Grid, Cluster, Resident),
-        *(Workspace, Peer, Require, Promise, Instance, Connect, Exclusive, Overlay),
+        *(Workspace, Peer, Require, Promise, Instance, Connect, Exclusive, Overlay, ProtocolDecl),
     )
 }

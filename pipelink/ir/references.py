@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pipelink.ir.attributes import SymbolRef
-from pipelink.ir.views import Component, Instance, Kernel, Program, View
+from pipelink.ir.protocol_names import check_names
+from pipelink.ir.protocol_text import located, parse_text
+from pipelink.ir.views import Component, Instance, Kernel, Program, ProtocolDecl, View
 from pipelink.support.diagnostics import Diagnostics, Location, Note, nearest, suggest
 
 
@@ -63,10 +65,23 @@ def _verify_component(component: Component, diagnostics: Diagnostics) -> None:
                 f"'{port.name}', which has {len(port.tiles)}"
             )
             diagnostics.error("unknown-name", message, param.location)
+    for protocol in component.protocols.values():
+        _verify_protocol(component, protocol, diagnostics)
     for bind in component.binds:
         if bind.name not in component.params:
             message = f"{owner} binds '{bind.name}', which is not a parameter of it"
             _missing("unknown-name", message, bind.name, component.params, bind.location, diagnostics)
+
+
+def _verify_protocol(component: Component, protocol: ProtocolDecl, diagnostics: Diagnostics) -> None:
+    answers = [port.name for port in component.ports.values() if port.direction == "answers"]
+    if protocol.of not in component.roles and protocol.of not in answers:
+        message = f"component '{component.name}' states a protocol of '{protocol.of}', no role or answer of it"
+        known = [*component.roles, *answers]
+        _missing("unknown-name", message, protocol.of, known, protocol.location, diagnostics)
+        return
+    for problem in check_names(component, protocol.of, parse_text(protocol.text)):
+        diagnostics.items.append(located(problem, protocol.text, protocol.location, f"protocol '{protocol.of}'"))
 
 
 def _what(view: View) -> str:

@@ -191,6 +191,14 @@ OPS: dict[str, Op] = {
         ("component",),
         {"sym_name": _SYMBOL, "threads": Field("int", "participants, a multiple of 32"), "role": _ROLE},
     ),
+    "protocol": Op(
+        "in what order a role, or the answer to a call, uses its ports, barriers and buffers",
+        ("component",),
+        {
+            "of": Field("str", "the role, or the port that answers a call"),
+            "text": Field("str", "the steps, in the language of docs/protocols.md"),
+        },
+    ),
     "mbarrier": Op(
         "mbarriers in shared memory",
         ("component",),

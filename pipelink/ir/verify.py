@@ -13,6 +13,7 @@ from typing import Any
 
 from pipelink.ir.attributes import Opaque, SymbolRef, Value
 from pipelink.ir.locations import location_of
+from pipelink.ir.protocol_text import ProtocolError, located, parse_text
 from pipelink.ir.references import verify_references
 from pipelink.ir.schema import (
     COMPONENT,
@@ -114,6 +115,7 @@ def _verify_module(module: Component | Kernel, parent: str, fields: dict[str, Fi
     symbols: dict[str, View] = {}
     names: dict[str, View] = {}
     once: dict[str, View] = {}
+    protocols: dict[str, View] = {}
     for child in module.children:
         _verify_op(child, parent, diagnostics)
         op, name = child.op.name, child.data.get("sym_name")
@@ -123,6 +125,8 @@ def _verify_module(module: Component | Kernel, parent: str, fields: dict[str, Fi
             seen, key = names, str(child.data.get("name"))
         elif op in _ONCE:
             seen, key = once, op.removeprefix("pipelink.")
+        elif op == "pipelink.protocol":
+            seen, key = protocols, str(child.data.get("of"))
         else:
             continue
         if key in seen:
@@ -151,7 +155,7 @@ def _verify_op(view: View, parent: str, diagnostics: Diagnostics) -> None:
     if parent not in spec.parents:
         message = f"'{op}' stands in a {parent}, it belongs in a {spec.parents[0]}"
         diagnostics.error("misplaced-operation", message, view.location)
-    name = view.data.get("sym_name", view.data.get("name"))
+    name = view.data.get("sym_name", view.data.get("name", view.data.get("of")))
     what = f"{op.removeprefix('pipelink.')} '{name}'" if isinstance(name, str) else f"'{op}'"
     if not _verify_dict(view.data, spec.fields, what, view.location, diagnostics):
         return
@@ -339,6 +343,13 @@ def _verify_mbarrier(view: View, what: str, diagnostics: Diagnostics) -> None:
         diagnostics.error("wrong-attribute", message, view.location)
 
 
+def _verify_protocol(view: View, what: str, diagnostics: Diagnostics) -> None:
+    try:
+        parse_text(view.data["text"])
+    except ProtocolError as problem:
+        diagnostics.items.append(located(problem, view.data["text"], view.location, what))
+
+
 def _verify_bind(view: View, what: str, diagnostics: Diagnostics) -> None:
     if ("to" in view.data) == ("value" in view.data):
         given = "both 'to' and 'value'" if "to" in view.data else "neither 'to' nor 'value'"
@@ -406,6 +417,7 @@ _RULES: dict[str, Any] = {
     "pipelink.tmem": _verify_live,
     "pipelink.barrier": _verify_barrier,
     "pipelink.mbarrier": _verify_mbarrier,
+    "pipelink.protocol": _verify_protocol,
     "pipelink.bind": _verify_bind,
     "pipelink.param": _verify_param,
     "pipelink.tensor": _verify_tensor,

@@ -29,6 +29,7 @@ from pipelink.ir.opviews import (
     Pool,
     Port,
     Promise,
+    ProtocolDecl,
     Require,
     Resident,
     Role,
@@ -66,6 +67,7 @@ __all__ = [
     "Port",
     "Program",
     "Promise",
+    "ProtocolDecl",
     "Require",
     "Resident",
     "Role",
@@ -208,6 +210,11 @@ class Component(ModuleView):
     @cached_property
     def barriers(self) -> dict[str, Barrier]:
         return _by_name(self.all(Barrier))
+
+    @cached_property
+    def protocols(self) -> dict[str, ProtocolDecl]:
+        """The stated protocols, by role or answering port."""
+        return _by_name(self.all(ProtocolDecl))
 
     @cached_property
     def mbarriers(self) -> dict[str, Mbarrier]:

@@ -107,6 +107,8 @@ CATALOG: dict[str, str] = {
     "bad-pipeline": "the text of a pass pipeline is wrong",
     "time-limit": "a tool worked longer than its time limit",
     "unmet-expectation": "an expected diagnostic did not appear, or another one did (-verify-diagnostics)",
+    # protocols
+    "bad-protocol": "a stated protocol does not parse, or names what its component does not have",
     # check
     "empty-kernel": "a kernel has no instance",
     "no-role": "no instance of a kernel has a role",
