@@ -28,7 +28,7 @@ demo: $(STAMP)  ## link the example GEMM, compare it with its monolith, write bu
 	@$(BIN)/python examples/gemm/demo.py --output build
 
 test: lint  ## lint, then all tests
-	@$(BIN)/lit -j $(JOBS) --order=lexical --quiet test/lit
+	@$(BIN)/lit -j $(JOBS) --order=lexical --quiet test/lit test/corpus
 	@$(BIN)/pytest -q -n $(JOBS)
 
 lint: $(STAMP)  ## format, style, types, import directions

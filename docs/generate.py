@@ -1,8 +1,9 @@
 """Writes the pages and tables that come from the code: ``python docs/generate.py`` (``--check`` only compares).
 
 ``docs/diagnostics.md`` from the catalog, ``docs/tools.md`` from the commands' arguments, ``docs/passes.md`` from the
-pass table and the passes' docstrings, the vocabulary in ``docs/ir.md`` from the dialect's schema, and the tables of
-numbers between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` and the plots from ``benchmarks/results``.
+pass table and the passes' docstrings, ``docs/corpus.md`` from the heads of the corpus, the vocabulary in ``docs/ir.md``
+from the dialect's schema, and the tables of numbers between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` and the
+plots from ``benchmarks/results``.
 """
 
 import argparse
@@ -162,6 +163,43 @@ def vocabulary() -> str:
     return "\n".join(lines).strip()
 
 
+CORPUS = """Composition bugs that people reported, by kind, and who decides them: small files in \
+[test/corpus](../test/corpus/README.md), each with the fault, its fix and, where there is one, a legal near miss. \
+`make test` runs them. The passes decide from contracts, before anything is compiled; `audit` compares an object with \
+its own contract; `link` is the vendor's linker and the audit of the machine code; `launch` the runtime, before the \
+kernel starts; `debug` a run linked with `--debug-hangs`. `prevented`: it cannot be written, because the linker makes \
+the part in question.
+"""
+
+
+def corpus_page() -> str:
+    """Every entry of the corpus by area, then the reports."""
+    from test.corpus.heads import Entry, entries, kinds
+
+    def row(entry: Entry, first: str) -> str:
+        path = entry.path.relative_to(ROOT).as_posix()
+        ids = ", ".join(f"`{id}`" for id in entry.ids)
+        return f"| {first} | {', '.join(entry.decided)} | {ids} | [{entry.path.name}](../{path}) |"
+
+    found = entries()
+    lines = [NOTICE + "# Corpus\n", CORPUS]
+    for area, listed in kinds().items():
+        lines += [
+            f"## {area.replace('-', ' ').capitalize()}\n",
+            "| kind | decided by | id | file |",
+            "|---|---|---|---|",
+        ]
+        own = [entry for entry in found if entry.area == area]
+        lines += [*(row(e, kind) for kind in listed for e in own if e.kind == kind), ""]
+    reports = [entry for entry in found if entry.report]
+    if reports:
+        lines += ["## Reports\n", "| report | kind | decided by | id | file |", "|---|---|---|---|---|"]
+        for entry in reports:
+            short = entry.report.removeprefix("https://").removeprefix("github.com/")
+            lines.append(row(entry, f"[{short}]({entry.report}) | {entry.kind}"))
+    return "\n".join(lines).rstrip() + "\n"
+
+
 def fill_markers(text: str, tables: dict[str, str]) -> str:
     """``text`` with what stands between each pair of markers replaced by its table, if its result is there."""
 
@@ -175,7 +213,7 @@ def fill_markers(text: str, tables: dict[str, str]) -> str:
 
 def pages() -> dict[Path, str]:
     """Every generated file and its content."""
-    texts = {"diagnostics": diagnostics_page(), "passes": passes_page(), "tools": tools_page()}
+    texts = {"diagnostics": diagnostics_page(), "passes": passes_page(), "tools": tools_page(), "corpus": corpus_page()}
     found = {ROOT / "docs" / f"{name}.md": text for name, text in texts.items()}
     marked = [ROOT / "README.md", *(p for p in (ROOT / "docs").glob("*.md") if p not in found)]
     texts = {path: path.read_text() for path in marked}
