@@ -240,7 +240,7 @@ class Barrier(View):
 
 
 class ProtocolDecl(View):
-    """The text of a role's or an answer's protocol; :mod:`pipelink.ir.protocol_text` parses it."""
+    """The text of a role's or an answer's protocol; :mod:`pipelink.support.protocol_text` parses it."""
 
     @property
     def name(self) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pipelink.ir.protocol import Action, Block, Callers, Choose, Repeat, Until
-from pipelink.ir.protocol_text import ProtocolError, count_names, steps_of
 from pipelink.support.diagnostics import nearest, suggest
+from pipelink.support.protocol import Action, Block, Callers, Choose, Repeat, Until
+from pipelink.support.protocol_text import ProtocolError, count_names, steps_of
 
 if TYPE_CHECKING:
     from pipelink.ir.opviews import Port, Role

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 from pipelink.ir.attributes import SymbolRef
 from pipelink.ir.protocol_names import check_names
-from pipelink.ir.protocol_text import located, parse_text
 from pipelink.ir.views import Component, Instance, Kernel, Program, ProtocolDecl, View
 from pipelink.support.diagnostics import Diagnostics, Location, Note, nearest, suggest
+from pipelink.support.protocol_text import located, parse_text
 
 
 def verify_references(program: Program, diagnostics: Diagnostics, *, components_known: bool) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 
 from pipelink.ir.attributes import Opaque, SymbolRef, Value
 from pipelink.ir.locations import location_of
-from pipelink.ir.protocol_text import ProtocolError, located, parse_text
 from pipelink.ir.references import verify_references
 from pipelink.ir.schema import (
     COMPONENT,
@@ -31,6 +30,7 @@ from pipelink.ir.views import Component, Kernel, Program, View, operations
 from pipelink.support import expr
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note, nearest
 from pipelink.support.mlir import ir
+from pipelink.support.protocol_text import ProtocolError, located, parse_text
 
 MAX_INT = 1 << 40  # no size, count or address of a GPU is larger
 _WORDS = {

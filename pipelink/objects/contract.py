@@ -94,6 +94,10 @@ class Contract:
         """A named barrier of ``threads`` threads."""
         return self.add("barrier", name, threads=threads)
 
+    def protocol(self, of: str, text: str) -> Contract:
+        """In what order role or answer ``of`` uses its ports, in the language of docs/protocols.md."""
+        return self.add("protocol", of, text=text)
+
     def tensor(self, name: str, element: str, shape: Sequence[str], access: str) -> Contract:
         """A tensor argument of the launch."""
         return self.add("tensor", name, element=element, shape=list(shape), access=access)

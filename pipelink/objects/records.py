@@ -16,6 +16,7 @@ from typing import Any, Final, NoReturn
 from pipelink.objects.model import ContractComponent, Record, Value
 from pipelink.support import expr
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note, error, nearest
+from pipelink.support.protocol_text import ProtocolError, located, parse_text
 
 ABI: Final = 1  # the newest contract version that this package reads
 MAX_CONTRACT = 4 << 20  # bytes of one object's contract
@@ -33,6 +34,11 @@ Check = Callable[[Any], bool]
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and 0 < len(value) <= MAX_TEXT and value.isprintable()
+
+
+def _is_protocol(value: Any) -> bool:
+    """A text that may have several lines; whether it is a protocol, the verifier of the IR says."""
+    return isinstance(value, str) and _is_text("".join(value.split())) and len(value) <= MAX_TEXT
 
 
 def _is_name(value: Any) -> bool:
@@ -164,6 +170,7 @@ _OPS: Final[dict[str, _Keys]] = {
     "smem": _keys(_MEMORY, live=_is_range(0, open=True), role=_is_name),
     "state": _keys(_MEMORY),
     "barrier": _keys({"threads": _is_int(32, 1024)}, role=_is_name),
+    "protocol": _keys({"text": _is_protocol}),
     "param": _keys(
         {"type": _is_text, **_MEMORY},
         port=_is_name,
@@ -204,7 +211,7 @@ def parse(contract: bytes, origin: str, where: Location, diagnostics: Diagnostic
     """The components of an object's contract section.  ``origin`` names the object in messages, ``where`` is it.
 
     Warnings go to ``diagnostics``.  Raises LinkError ``corrupt-contract``, ``future-contract``, ``oversized-object``,
-    ``duplicate-component``, ``missing-definition`` or ``no-contract``.
+    ``duplicate-component``, ``missing-definition``, ``bad-protocol`` or ``no-contract``.
     """
     if len(contract) > MAX_CONTRACT:
         message = f"the contract of '{origin}' has {len(contract)} bytes, the limit is {MAX_CONTRACT}"
@@ -257,12 +264,23 @@ def _check_component(name: str, group: list[Record], origin: str, where: Locatio
             found.error("corrupt-contract", message, seen[key].location, notes=notes)
         seen.setdefault(key, record)
     for record in group:
+        if record.op == "protocol":
+            _check_protocol(record, found)
         if record.op == "role" and ("entry", record.name) not in seen:
             message = f"role '{record.name}' of component '{name}' has no PL_ENTRY({record.name})"
             found.error("missing-definition", message, record.location)
         if record.op == "port" and record.values["direction"] == "answers" and ("answer", record.name) not in seen:
             message = f"call port '{record.name}' of component '{name}' has no PL_DEFINE({record.name})"
             found.error("missing-definition", message, record.location)
+
+
+def _check_protocol(record: Record, found: Diagnostics) -> None:
+    """The text parses; the verifier of the IR compares its names with what the component declares."""
+    text = str(record.values["text"])
+    try:
+        parse_text(text)
+    except ProtocolError as problem:
+        found.items.append(located(problem, text, record.location, f"protocol '{record.name}'"))
 
 
 class _Parser:

@@ -90,6 +90,8 @@ def _attributes(record: Record) -> dict[str, Any]:
     values.pop("key", None)  # of require and promise: the name itself
     if record.op == "tensor":
         values["shape"] = [int(extent) if extent.isdigit() else extent for extent in values["shape"]]
+    if record.op == "protocol":
+        return {"of": record.name, **values}
     if record.op in _SYMBOLS:
         return {"sym_name": record.name, **values}
     return values if record.op in _NAMELESS else {"name": record.name, **values}
@@ -113,7 +115,8 @@ def contract_records(module: ir.Operation, file: str = "contract.mlir") -> tuple
     for op in operations(module):
         kind, place = op.name.removeprefix("pipelink."), location_of(op)
         values = attributes_of(op)
-        called = values.pop("sym_name", None) or values.pop("name", None) or values.get("param", kind)
+        called = values.pop("sym_name", None) or values.pop("name", None) or values.pop("of", None)
+        called = called or values.get("param", kind)
         if kind == "tensor":
             values["shape"] = [str(extent) for extent in values["shape"]]
         if kind in ("require", "promise"):

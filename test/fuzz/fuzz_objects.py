@@ -36,6 +36,8 @@ RECORDS: list[dict[str, Any]] = [
     {**COMMON, "op": "derive", "name": "k", "line": 10, "value": "ceildiv(K, 64)"},
     {**COMMON, "op": "grid", "name": "grid", "line": 11, "value": ["min(M, sms * occupancy)", "1", "1"]},
     {**COMMON, "op": "promise", "name": "p", "line": 12, "key": "p", "value": 3},
+    {**COMMON, "op": "protocol", "name": "r", "line": 13}
+    | {"text": "repeat f { repeat a.stages - 1 { a.acquire; } a.copy keep 1; } choose w { f; } or { } a.end;"},
 ]
 VALUES: list[Any] = [
     None, True, False, 0, 1, -1, 3, 1 << 40, 1 << 63, -(1 << 70), 1.5, "", "a", "\0", "\ud800", "x" * 5000, "é",

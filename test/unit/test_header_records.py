@@ -74,6 +74,12 @@ EXPECTED: list[dict[str, Any]] = [
     {"op": "workspace", "name": "counters", "bytes": "m_tiles * 4", "init": "zero"},
     {"op": "require", "name": "k_major", "key": "k_major", "value": 1},
     {"op": "promise", "name": "order", "key": "order", "value": 'row "major"'},
+    {"op": "protocol", "name": "load", "text": "ab.acquire; ab.copy; ab.end;"},
+    {
+        "op": "protocol", "name": "run",
+        "text": "turn.take; repeat 1 { items.wait; items.release; } pages.acquire; pages.commit; pages.wait;"
+        " pages.release; next; scratch.write; met.sync by 8 warps; done.pass;",
+    },
     {"op": "entry", "name": "load"},
     {"op": "entry", "name": "run"},
     {"op": "answer", "name": "store"},

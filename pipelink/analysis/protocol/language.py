@@ -1,15 +1,17 @@
 """What a role or an answer does: the protocol that its component states, or the default one.
 
-The text is parsed by :mod:`pipelink.ir.protocol_text`, which this module hands on.  Defaults fit a plain loop that
+The text is parsed by :mod:`pipelink.support.protocol_text`, which this module hands on.  Defaults fit a plain loop that
 takes one slot of every input, makes one of every output, and gives the inputs back; ``docs/protocols.md`` describes
 them.
 """
 
 from __future__ import annotations
 
-from pipelink.ir.protocol import Action, Block, Protocol, Repeat, Step, Until
 from pipelink.ir.protocol_names import check_names, port_verbs
-from pipelink.ir.protocol_text import (
+from pipelink.ir.views import Component, Port
+from pipelink.support.diagnostics import LinkError, Location
+from pipelink.support.protocol import Action, Block, Protocol, Repeat, Step, Until
+from pipelink.support.protocol_text import (
     ProtocolError,
     actions_of,
     count_names,
@@ -19,8 +21,6 @@ from pipelink.ir.protocol_text import (
     parse_text,
     steps_of,
 )
-from pipelink.ir.views import Component, Port
-from pipelink.support.diagnostics import LinkError, Location
 
 __all__ = [
     "ProtocolError",

@@ -1,6 +1,6 @@
-"""The parts of a protocol, as analyses take them; :mod:`pipelink.ir.protocol` declares them."""
+"""The parts of a protocol, as analyses take them; :mod:`pipelink.support.protocol` declares them."""
 
-from pipelink.ir.protocol import (
+from pipelink.support.protocol import (
     Action,
     Block,
     Callers,

@@ -1,4 +1,5 @@
-// pipelink/launch.cuh: the component's part of the launch contract: what a caller passes and what is derived from it.
+// pipelink/launch.cuh: what a component states: protocols, and its part of the launch contract, what a caller passes and
+// what is derived from it.
 //
 // Texts are expressions over the kernel's dimensions: integers, names, + - * / % , ceildiv, min, max, stride(tensor, d),
 // `sms` and `occupancy`.  The kernel's own statements win over a component's.
@@ -79,6 +80,9 @@ PL_FN_ void write_tensor(writer& w) {
 // PL_WORKSPACE(counters, "m_tiles * 4", pl::zeroed);  global memory for the launch, in bytes.
 #define PL_WORKSPACE(nm, bytes, initial_state) \
   PL_STATEMENT_(workspace_##nm, nm, "workspace", w.field("bytes", bytes); w.field("init", initial_state::initial()))
+// PL_PROTOCOL(mma, "repeat k_tiles { ab.wait; ab.release; }");  in what order a role, or an answered call, uses the
+// component's ports, barriers and buffers: docs/protocols.md.  At most one for each.
+#define PL_PROTOCOL(nm, ...) PL_STATEMENT_(protocol_##nm, nm, "protocol", w.field("text", __VA_ARGS__))
 // PL_PROMISE(k_major, 1); PL_REQUIRE(k_major, 1);  facts between components: every requirement needs an equal promise.
 #define PL_REQUIRE(nm, what) PL_STATEMENT_(require_##nm, nm, "require", w.field("key", #nm); w.field("value", what))
 #define PL_PROMISE(nm, what) PL_STATEMENT_(promise_##nm, nm, "promise", w.field("key", #nm); w.field("value", what))

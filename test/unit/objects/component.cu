@@ -34,6 +34,8 @@ PL_RESIDENT;
 PL_WORKSPACE(counters, "m_tiles * 4", pl::zeroed);
 PL_REQUIRE(k_major, 1);
 PL_PROMISE(order, "row \"major\"");
+PL_PROTOCOL(load, "ab.acquire; ab.copy; ab.end;");
+PL_PROTOCOL(run, "turn.take; repeat 1 { items.wait; items.release; } pages.acquire; pages.commit; pages.wait;" " pages.release; next; scratch.write; met.sync by 8 warps; done.pass;");
 PL_ENTRY(load) {
   auto slot = ab::acquire(self);
   ab::copy<1>(self, slot, map(self), 0);

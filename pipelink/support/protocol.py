@@ -1,8 +1,8 @@
 """The parts of a protocol: in what order a role, or the answer to a call, uses its ports, barriers and buffers.
 
-:mod:`pipelink.ir.protocol_text` parses a contract's text into these; ``docs/protocols.md`` describes it.  A count is an
-integer, or a name whose value is known only at launch: every role that repeats by that name does so equally often (its
-n-th loop by that name runs as often as everybody else's n-th).
+:mod:`pipelink.support.protocol_text` parses a contract's text into these; ``docs/protocols.md`` describes it.  A count
+is an integer, or a name whose value is known only at launch: every role that repeats by that name does so equally
+often (its n-th loop by that name runs as often as everybody else's n-th).
 """
 
 from __future__ import annotations

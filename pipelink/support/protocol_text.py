@@ -1,8 +1,8 @@
 """The text of a protocol: parsing it, and checking its names against the component that states it.
 
 ``repeat work { repeat k_tiles+ { ab.wait; ab.release keep 1; } ab.release; }`` becomes the blocks of
-:mod:`pipelink.ir.protocol`.  The grammar is in ``docs/protocols.md``.  Text comes from objects: its length, nesting and
-number of steps are bounded, and nothing of it is ever evaluated by Python.
+:mod:`pipelink.support.protocol`.  The grammar is in ``docs/protocols.md``.  Text comes from objects: its length,
+nesting and number of steps are bounded, and nothing of it is ever evaluated by Python.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NoReturn
 
-from pipelink.ir.protocol import Action, Block, Callers, Choose, Fence, Rank, Repeat, Step, Unit, Until
 from pipelink.support import expr
 from pipelink.support.diagnostics import Diagnostic, LinkError, Location, nearest
+from pipelink.support.protocol import Action, Block, Callers, Choose, Fence, Rank, Repeat, Step, Unit, Until
 
 MAX_TEXT = 4096  # characters
 MAX_NESTING = 32  # blocks within blocks
