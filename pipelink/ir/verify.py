@@ -8,6 +8,7 @@ registered, and reports everything it finds.  What components promise each other
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -48,6 +49,8 @@ _WORDS = {
 }
 _CONTRACT_NAMES = ("pipelink.tensor", "pipelink.derive", "pipelink.workspace", "pipelink.peer")
 _DENSE = ("row_major", "swizzle128", "swizzle64", "swizzle32")
+#: What PTX and C++ both take; a component's name has several, with dots between them.
+_SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ONCE = ("pipelink.grid", "pipelink.cluster", "pipelink.resident")
 
 
@@ -111,6 +114,8 @@ def _verify_module(module: Component | Kernel, parent: str, fields: dict[str, Fi
     if _verify_dict(data[what], fields, what, where, diagnostics):
         for index, image in enumerate(data[what].get("images", ())):
             _verify_dict(image, IMAGE, f"image {index} of {what}", where, diagnostics)
+    path = str(data.get("sym_name", "")).split(".") if parent == "component" else [data.get("sym_name", "")]
+    _verify_symbol(path, f"{parent} '{data.get('sym_name')}'", where, diagnostics)
     _verify_others(module.others, parent, diagnostics)
     symbols: dict[str, View] = {}
     names: dict[str, View] = {}
@@ -121,6 +126,8 @@ def _verify_module(module: Component | Kernel, parent: str, fields: dict[str, Fi
         op, name = child.op.name, child.data.get("sym_name")
         if isinstance(name, str):
             seen, key = symbols, name
+            if parent == "component":
+                _verify_symbol([name], f"{op.removeprefix('pipelink.')} '{name}'", child.location, diagnostics)
         elif op in _CONTRACT_NAMES:
             seen, key = names, str(child.data.get("name"))
         elif op in _ONCE:
@@ -132,6 +139,13 @@ def _verify_module(module: Component | Kernel, parent: str, fields: dict[str, Fi
         if key in seen:
             _duplicate(op.removeprefix("pipelink."), key, child, seen[key], diagnostics)
         seen.setdefault(key, child)
+
+
+def _verify_symbol(path: Iterable[Value], what: str, where: Location, diagnostics: Diagnostics) -> None:
+    """Names of device functions consist of these."""
+    if not all(isinstance(part, str) and _SYMBOL.fullmatch(part) for part in path):
+        message = f"the name of {what} becomes part of a device symbol, which consists of letters, digits and '_'"
+        diagnostics.error("bad-symbol", message, where)
 
 
 def _verify_others(others: Iterable[ir.Operation], parent: str, diagnostics: Diagnostics) -> None:

@@ -34,14 +34,14 @@ class CheckPass:
     connected as its kind asks; nothing exceeds what the target has.
 
     Rejects: ``unknown-target``, ``empty-kernel``, ``no-role``, ``missing-arch``, ``arch-mismatch``, ``no-ltoir``,
-    ``outdated-linker``, ``unmet-requirement``, ``unconnected-port``, ``wrong-direction``, ``two-producers``,
-    ``connected-twice``, ``call-cycle``, ``role-unstated``, ``kind-mismatch``, ``tile-mismatch``, ``element-mismatch``,
-    ``shape-mismatch``, ``layout-mismatch``, ``space-mismatch``, ``signature-mismatch``, ``no-transfer``,
-    ``transfer-refused``, ``ring-range-disjoint``, ``stages-refused``, ``bad-touch``, ``bad-alignment``,
-    ``ends-mismatch``, ``empty-mismatch``, ``protocol-mismatch``, ``opcode-conflict``, ``lease-mismatch``,
-    ``not-resident``, ``too-many-warps``, ``unaligned-warpgroup``, ``too-many-barriers``, ``barrier-mismatch``,
-    ``bad-registers``, ``register-overcommit``, ``unsupported-by-target``, ``cluster-too-large``, ``cluster-mismatch``,
-    ``duplicate-name``.
+    ``outdated-linker``, ``mixed-toolkits``, ``unmet-requirement``, ``unconnected-port``, ``wrong-direction``,
+    ``two-producers``, ``connected-twice``, ``call-cycle``, ``role-unstated``, ``kind-mismatch``, ``tile-mismatch``,
+    ``element-mismatch``, ``shape-mismatch``, ``layout-mismatch``, ``space-mismatch``, ``signature-mismatch``,
+    ``no-transfer``, ``transfer-refused``, ``ring-range-disjoint``, ``stages-refused``, ``bad-touch``,
+    ``bad-alignment``, ``ends-mismatch``, ``empty-mismatch``, ``protocol-mismatch``, ``opcode-conflict``,
+    ``lease-mismatch``, ``not-resident``, ``too-many-warps``, ``unaligned-warpgroup``, ``too-many-barriers``,
+    ``barrier-mismatch``, ``bad-registers``, ``register-overcommit``, ``unsupported-by-target``,
+    ``cluster-too-large``, ``cluster-mismatch``, ``duplicate-name``.
 
     Example::
 
@@ -81,6 +81,7 @@ def check_kernel(found: Program, kernel: Kernel, linker: str, diagnostics: Diagn
         diagnostics.error("no-role", message, kernel.location)
     for instance in kernel.instances.values():
         _check_images(instance, graph.components[instance.name], target, linker, diagnostics)
+    _check_toolkits(graph, target, linker, diagnostics)
     _check_requirements(graph, diagnostics)
     check_ports(graph, target, diagnostics)
     check_connections(graph, target, diagnostics)
@@ -117,6 +118,28 @@ def _check_images(
         message = f"component '{component.name}' was compiled by toolkit {toolkit}, newer than nvJitLink {linker}"
         hint = f"link with nvJitLink {toolkit} or newer"
         diagnostics.error("outdated-linker", message, where, notes=notes, hint=hint)
+
+
+def _check_toolkits(graph: ConnectionGraph, target: Target, linker: str, diagnostics: Diagnostics) -> None:
+    """LTO-IR is compatible within one major version of the toolkit, with nvJitLink too (nvJitLink, "Compatibility")."""
+    first, whose = (_version(linker), f"nvJitLink {linker}") if linker else ((), "")
+    notes: list[Note] = []
+    for instance in graph.kernel.instances.values():
+        component = graph.components[instance.name]
+        images = {image.arch: image for image in component.images or () if image.kind == "ltoir"}
+        arch = target.choose(images)
+        version = _version(images[arch].toolkit or "") if arch is not None else ()
+        if not version:
+            continue
+        shown = ".".join(map(str, version))
+        if not first:
+            first, whose = version, f"component '{component.name}' by {shown}"
+            notes = [Note(f"instance '{instance.name}' is of it", instance.location)]
+        elif version[0] < first[0] or (version[0] > first[0] and not linker):
+            mixes = f"which {whose} cannot mix with its own" if linker else f"{whose}: their LTO-IR does not mix"
+            message = f"component '{component.name}' was compiled by toolkit {shown}, {mixes}"
+            hint = "compile all components with one major version of the toolkit"
+            diagnostics.error("mixed-toolkits", message, instance.location, notes=notes, hint=hint)
 
 
 def _capability(arch: str) -> int:

@@ -63,6 +63,7 @@ CATALOG: dict[str, str] = {
     "bad-alignment": "an alignment is not a power of two",
     "alignment-unstated": "a resource states no alignment",
     "duplicate-name": "two things have one name",
+    "bad-symbol": "a name holds characters that device symbols do not have",
     "unknown-component": "a component is not declared",
     "unknown-instance": "a kernel has no such instance",
     "unknown-port": "a component has no such port",
@@ -110,6 +111,7 @@ CATALOG: dict[str, str] = {
     # protocols
     "bad-protocol": "a stated protocol does not parse, or names what its component does not have",
     # check
+    "mixed-toolkits": "components were compiled by toolkits of different major versions",
     "empty-kernel": "a kernel has no instance",
     "no-role": "no instance of a kernel has a role",
     "unmet-requirement": "something that a component requires is not promised, or promised otherwise",
