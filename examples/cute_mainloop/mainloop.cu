@@ -18,6 +18,7 @@ PL_IN(ab, pl::stream<pl::cute_tile<pl::bf16, operand<128>>, pl::cute_tile<pl::bf
 PL_CALL(work, pl::tile_coord(int));
 PL_CALL(store, void(pl::fragment<float, 32>&, int, int));
 PL_PARAM(k_tiles, int);
+PL_PROTOCOL(multiply, "repeat work { repeat k_tiles+ { ab.wait; ab.release keep 1; } ab.release; repeat 4 { store; } }");
 
 PL_ENTRY(multiply) {
   using namespace cute;

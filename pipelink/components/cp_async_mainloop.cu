@@ -128,6 +128,10 @@ __device__ __forceinline__ void run(pl::self self, int thread, const matrix& lef
     PL_DERIVE(m_tiles, "ceildiv(M, 128)");                                                              \
     PL_DERIVE(n_tiles, "ceildiv(" ROWS ", 128)");                                                       \
     PL_DERIVE(k_tiles, "ceildiv(K, 32)");                                                               \
+    PL_PROTOCOL(mma,                                                                                    \
+                "repeat ab.stages - 1 { ab.acquire; ab.commit; } "                                      \
+                "repeat work { repeat k_tiles { ab.wait; ab.acquire; ab.commit; ab.release; } "         \
+                "repeat 4 { choose { store; } or { } } }");                                             \
     PL_ENTRY(mma) {                                                                                     \
       const plc::matrix left = {a(self), m(self), k(self), a_stride(self)};                             \
       const plc::matrix right = {b(self), b_rows(self), k(self), b_stride(self)};                       \

@@ -178,7 +178,8 @@ __device__ __forceinline__ void multiply_blocks(pl::self self, unsigned thread, 
   PL_TENSOR(a, pl::e4m3, "M, K", pl::read);                           \
   PL_BIND(map_a, "a");                                                \
   PL_DERIVE(m_tiles, "ceildiv(M, " #M ")");                           \
-  PL_DERIVE(k_tiles, "ceildiv(K, 128)")
+  PL_DERIVE(k_tiles, "ceildiv(K, 128)");                              \
+  PL_PROTOCOL(load, "repeat work { repeat k_tiles+ { ab.acquire; ab.copy; } }")
 // B as it is, or as the weight of a gated consumer; `weight(slot, k, col)` in PL_ENTRY(load) copies its tile.
 #define PLC_FP8_B(N)                          \
   PL_PROMISE(plc_columns, "plain");           \
@@ -244,6 +245,9 @@ __device__ __forceinline__ void multiply_blocks(pl::self self, unsigned thread, 
     PL_PARAM(b_scale, const float*);                                                               \
     PL_TENSOR(a_scale, float, "1", pl::read);                                                      \
     PL_TENSOR(b_scale, float, "1", pl::read);                                                      \
+    PL_PROTOCOL(mma,                                                                               \
+                "repeat work { repeat k_tiles+ { ab.wait; ab.release keep 1; } ab.release; "       \
+                "repeat " #N " / 64 { store; } }");                                                \
     PL_ENTRY(mma) {                                                                                \
       plc::multiply_fp8<ab, N>(                                                                    \
           self, mma::thread(self), k_tiles(self), __ldg(a_scale(self)) * __ldg(b_scale(self)),     \
@@ -267,6 +271,7 @@ __device__ __forceinline__ void multiply_blocks(pl::self self, unsigned thread, 
     PL_TENSOR(b_scale, float, ROWS ", ceildiv(K, 128)", pl::read);                                                 \
     PL_BIND(b_scale_rows, ROWS);                                                                   \
     PL_BIND(b_scale_stride, "stride(b_scale, 0)");                                                 \
+    PL_PROTOCOL(mma, "repeat work { repeat k_tiles+ { ab.wait; ab.release; } repeat 2 { store; } }"); \
     PL_ENTRY(mma) {                                                                                \
       const int steps = k_tiles(self), rows = b_scale_rows(self);                                  \
       plc::multiply_blocks<ab>(                                                                    \

@@ -63,6 +63,11 @@ __device__ __forceinline__ void read_tiles(pl::self self, unsigned thread, Work 
 // How the tensor cores' ports are touched: for one CTA, or for a pair that multiplies together 256 rows.
 #define PLC_ONE_CTA pl::by_tcgen05
 #define PLC_TWO_CTAS pl::by_tcgen05, pl::cta_pair
+// What the multiplying thread does, which in a pair is that of CTA 0 alone.
+#define PLC_UMMA_STEPS                                                                             \
+  "repeat work { acc.acquire; repeat k_tiles+ { ab.wait; ab.release; } acc.commit; }"
+#define PLC_UMMA_STEPS_1 PLC_UMMA_STEPS
+#define PLC_UMMA_STEPS_2 "rank 0 { " PLC_UMMA_STEPS " }"
 #define PLC_UMMA_MAINLOOP(NAME, N, CTAS, TOUCH)                                                    \
   PL_COMPONENT(NAME) {                                                                             \
     PL_ROLE(mma, pl::warps<1>, pl::one_thread);                                                    \
@@ -70,6 +75,7 @@ __device__ __forceinline__ void read_tiles(pl::self self, unsigned thread, Work 
     PL_OUT(acc, plc::accumulators<N>, pl::ring<1, 2>, TOUCH);                                      \
     PL_CALL(work, pl::tile_coord(int));                                                            \
     PL_PARAM(k_tiles, int);                                                                        \
+    PL_PROTOCOL(mma, PLC_UMMA_STEPS_##CTAS);                                                       \
     PL_ENTRY(mma) {                                                                                \
       plc::issue_tiles<ab, acc, N, CTAS>(self, k_tiles(self), [=](int i) { return work(self, i); }); \
     }                                                                                              \
@@ -81,6 +87,9 @@ __device__ __forceinline__ void read_tiles(pl::self self, unsigned thread, Work 
     PL_IN(acc, plc::accumulators<N>, pl::ring<1, 2>, TOUCH);                                       \
     PL_CALL(work, pl::tile_coord(int));                                                            \
     PL_CALL(store, void(plc::chunk&, int, int));                                                   \
+    PL_PROTOCOL(read,                                                                              \
+                "repeat work { acc.wait; repeat (" #N " - 64) / 32 { store; } acc.release; "       \
+                "repeat 2 { store; } }");                                                          \
     PL_ENTRY(read) {                                                                               \
       plc::read_tiles<acc, N>(                                                                     \
           self, read::thread(self), [=](int i) { return work(self, i); },                          \

@@ -18,6 +18,7 @@ PL_IN(ab, tiles, pl::ring<2, 8>, pl::by_threads);
 PL_CALL(work, pl::tile_coord(int));
 PL_CALL(store, void(plc::chunk&, int, int));
 PL_PARAM(k_tiles, int);
+PL_PROTOCOL(mma, "repeat work { repeat k_tiles+ { ab.wait; ab.release; } repeat 4 { store; } }");
 
 // The operands of one step: 64 rows of A and of B, 16 of K.
 struct operands {

@@ -101,7 +101,8 @@ __device__ __forceinline__ void multiply_tiles(pl::self self, unsigned thread, i
   PL_BIND(map_a, "a");                                                 \
   PL_BIND(map_b, "b");                                                 \
   PL_DERIVE(m_tiles, "ceildiv(M, " #M ")");                            \
-  PL_DERIVE(k_tiles, "ceildiv(K, 64)")
+  PL_DERIVE(k_tiles, "ceildiv(K, 64)");                                \
+  PL_PROTOCOL(load, "repeat work { repeat k_tiles+ { ab.acquire; ab.copy; } }")
 #define PLC_TMA_LOADER(NAME, M, N)                                                                                     \
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_OUT(ab, plc::ab_tiles<M, N>, pl::ring<2, 8>, pl::by_tma);                                                       \
@@ -142,6 +143,9 @@ __device__ __forceinline__ void multiply_tiles(pl::self self, unsigned thread, i
     PL_CALL(work, pl::tile_coord(int));                                                                                \
     PL_CALL(store, void(plc::chunk&, int, int));                                                                       \
     PL_PARAM(k_tiles, int);                                                                                            \
+    PL_PROTOCOL(mma,                                                                                                   \
+                "repeat work { repeat k_tiles+ { ab.wait; ab.release keep 1; } ab.release; "                           \
+                "repeat " #M " * " #N " / 8192 { store; } }");                                                         \
     PL_ENTRY(mma) {                                                                                                    \
       plc::multiply_tiles<ab, M, N>(                                                                                   \
           self, mma::thread(self), k_tiles(self), [=](int i) { return work(self, i); },                                \

@@ -35,6 +35,7 @@ PL_IN(blocks, plc::placed_blocks<pl::bf16, 1, 64>, pl::ring<2, 4>, pl::by_tma, p
 PL_PARAM(map_out, pl::tensor_map<blocks, 0>);
 PL_TENSOR(out, pl::bf16, "M, N", pl::write);
 PL_BIND(map_out, "out");
+PL_PROTOCOL(store, "until blocks { blocks.wait; blocks.release keep 1; }");
 
 PL_ENTRY(store) {
   pl::slot previous{};
@@ -55,6 +56,7 @@ PL_PARAM(map_out, pl::tensor_map<blocks, 0, pl::box<16, 64>>);
 PL_PARAM(slots, int);
 PL_TENSOR(out, pl::bf16, "M, N", pl::write);
 PL_BIND(map_out, "out");
+PL_PROTOCOL(store, "repeat work { repeat slots { blocks.wait; blocks.release keep 1; } }");
 
 PL_ENTRY(store) {
   const int count = slots(self);

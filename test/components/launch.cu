@@ -89,6 +89,7 @@ PL_PARAM(n, int);
 PL_TENSOR(out, unsigned, "N", pl::write);
 PL_BIND(n, "N");
 PL_GRID("ceildiv(N, 128)");
+PL_PROTOCOL(run, "first; second;");
 PL_ENTRY(run) {
   int i = blockIdx.x * 128 + run::thread(self);
   unsigned value = first(self, i) + second(self, i);  // by every thread: the answers synchronise
@@ -102,6 +103,7 @@ PL_PARAM(salt, int);
 PL_STATE(calls, unsigned);
 PL_SMEM(table, unsigned[64], pl::align<16>);
 PL_BARRIER(filled, pl::threads<128>);
+PL_PROTOCOL(value, "table.write by 2 warps; filled.sync; table.read;");
 PL_DEFINE(value)(pl::self self, unsigned x) -> unsigned {
   const unsigned t = threadIdx.x;
   if (t < 64) table(self)[t] = t * salt(self);

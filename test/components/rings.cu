@@ -72,6 +72,7 @@ PL_ROLE(run, pl::warps<1>);
 PL_SMEM(odd, char[1000 + 13], pl::align<1>);
 PL_PARAM(seen, int*);
 PL_TENSOR(seen, int, "1", pl::write);
+PL_PROTOCOL(run, "odd.write; odd.read;");
 PL_ENTRY(run) {
   char* bytes = odd(self);
   for (int i = run::thread(self); i < 1013; i += 32) bytes[i] = char(i);
@@ -97,6 +98,7 @@ PL_ENTRY(run) {
     PL_WORKSPACE(place, "4", pl::zeroed);                                                                  \
     PL_BIND(turns, "L / 2");                                                                               \
     PL_GRID("1");                                                                                          \
+    PL_PROTOCOL(run, "repeat turns { mine.take; other.pass; }");                                           \
     PL_ENTRY(run) {                                                                                        \
       volatile int* at = place(self);                                                                      \
       for (int i = 0; i < turns(self); ++i) {                                                              \

@@ -12,6 +12,7 @@ PL_PARAM(source, const float*);
 PL_PARAM(pages, int);
 PL_TENSOR(input, float, "pages, 1024", pl::read);
 PL_BIND(source, "input");
+PL_PROTOCOL(fill, "repeat pages { x.acquire; x.commit; }");
 
 PL_ENTRY(fill) {
   int t = fill::thread(self);
@@ -33,6 +34,7 @@ PL_PARAM(sums, float*);
 PL_PARAM(pages, int);
 PL_TENSOR(sum, float, "pages, 32", pl::write);
 PL_BIND(sums, "sum");
+PL_PROTOCOL(run, "repeat pages { x.wait; x.release; }");
 
 PL_ENTRY(run) {
   int t = run::thread(self);
@@ -58,6 +60,7 @@ PL_PARAM(maxima, float*);
 PL_PARAM(pages, int);
 PL_TENSOR(maximum, float, "pages, 32", pl::write);
 PL_BIND(maxima, "maximum");
+PL_PROTOCOL(run, "repeat pages { x.wait; x.release; scratch.write; met.sync; scratch.read by 1 warp; met.sync; }");
 
 PL_ENTRY(run) {
   int t = run::thread(self), lane = t % 32, warp = t / 32;
@@ -149,6 +152,7 @@ PL_TENSOR(value, float, "count, 32", pl::read);
 PL_TENSOR(result, float, "count, 32", pl::write);
 PL_BIND(values, "value");
 PL_BIND(means, "result");
+PL_PROTOCOL(run, "reset; repeat count { add; }");
 
 PL_ENTRY(run) {
   int t = run::thread(self);
