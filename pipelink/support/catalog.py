@@ -154,4 +154,16 @@ CATALOG: dict[str, str] = {
     "no-kernel": "the input holds no kernel, or several and none is chosen",
     "no-object": "a component of the kernel is declared, but no object given to the link defines it",
     "source-not-found": "a monolith needs the source of a component, which is in none of the folders given",
+    # prove: what a placement decides by itself
+    "bad-placement": "a placement is incomplete, or contradicts the contracts or itself",
+    "placement-range": "something is placed outside of the CTA's shared memory, tensor memory or warps",
+    "placement-overlap": "two things lie on the same bytes, columns or warps, and nothing keeps them apart in time",
+    "arrival-count": "an mbarrier gets too many arrivals in a phase, or too few",
+    "slot-race": "a slot or buffer is touched by two owners at once, or read before it is written",
+    "register-pool": "the register split asks for more than the kernel starts with, or cannot be made by setmaxnreg",
+    "barrier-shared": "two owners are placed on one named barrier, or one on a number that is not to be had",
+    "tensor-memory-order": "tensor memory is used, but not allocated as the hardware asks",
+    "missing-fence": "one proxy or scope reads what another wrote, without the fence between",
+    "peer-lifetime": "a peer CTA's memory is touched before it has started, or after it may have ended",
+    "instances-overlap": "what shares a place because two roles exclude each other is used by a third beside them",
 }

@@ -23,9 +23,12 @@ from pipelink.analysis.placement.model import (
     Scope,
     spelled,
 )
+from pipelink.analysis.protocol.callers import Steps, threads_of
+from pipelink.analysis.protocol.language import place_of
 from pipelink.ir.views import Connect, Kernel, Pool, Port, Program, Tile
 from pipelink.ir.views import Role as RoleView
 from pipelink.support.diagnostics import Diagnostics, Location, Note
+from pipelink.support.protocol import Callers
 from pipelink.target import WARP_THREADS, WARPGROUP_WARPS, target
 from pipelink.transfers import BY_NAME, legal
 
@@ -120,6 +123,7 @@ class _Builder:
         self.avoid = avoid
         self.lifetimes = Lifetimes(program, kernel)
         self.components = self.lifetimes.components
+        self.steps = Steps(kernel, self.components)
         self.buffers: list[Buffer] = []
         self.barriers: list[Barrier] = []
         self.mbarriers: list[Mbarriers] = []
@@ -314,7 +318,7 @@ class _Builder:
         instance = connects[0].source.root
         users = self.lifetimes.port_users(instance, source.name)
         role = self.only_role(instance, source, users)
-        producer = None if role is None else _producer(role, source, self.elect)
+        producer = None if role is None else _producer(role, source, self.elect, self.callers(instance, role, source))
         consumers, total, slots, readers = self.consumers(connects, targets)
         if producer is None or total is None or role is None:
             return
@@ -331,7 +335,7 @@ class _Builder:
                 most,
                 max(connect.weight for connect in connects),
                 () if in_tmem else _parts(tiles, *(t.tiles for t in targets)),
-                tuple(Part(_columns(tile), TMEM_ALIGN) for tile in tiles) if in_tmem else (),
+                tuple(Part(columns_of(tile), TMEM_ALIGN) for tile in tiles) if in_tmem else (),
                 mbarriers=2,
                 words=1 if ends else 0,
                 scope=scope,
@@ -382,7 +386,8 @@ class _Builder:
                 good = False
                 continue
             in_both = bool(connect.shared) or (port.cta_group > 1 and port.tiles[0].space == "tmem")
-            arrivals = _consumer(role, port, self.elect, CLUSTER_CTAS if in_both else port.multicast)
+            ctas = CLUSTER_CTAS if in_both else port.multicast
+            arrivals = _consumer(role, port, self.elect, self.callers(instance, role, port), ctas)
             found.append(arrivals)
             readers += users
             group = self.lifetimes.group_of.get(users[0])
@@ -405,13 +410,29 @@ class _Builder:
                 )
         return found, total if good else None, slots, readers
 
+    def callers(self, instance: str, role: RoleView, port: Port) -> Callers | None:
+        """The threads that arrive for a port, where the protocols say that not every thread of the role does."""
+        found = self.steps.arriving(instance, port.name)
+        if len(found) == 1:
+            (callers,) = found
+            return None if callers is None or threads_of(callers) >= _role_threads(role) else callers
+        ways = sorted("every thread" if c is None else f"{c.count} {c.unit}{'s' * (c.count > 1)}" for c in found)
+        self.diagnostics.error(
+            "arrival-disagreement",
+            f"steps on port '@{instance}::@{port.name}' are taken by {' here, by '.join(ways)} there",
+            place_of(self.components[instance], role.name),
+            notes=[Note("the port is declared here", port.location)],
+            hint="a phase counts one number of arrivals: let the same threads take every such step",
+        )
+        return None
+
     def token(self, key: str, connects: list[Connect]) -> None:
         source = self.port(connects[0], "source")
         instance = connects[0].source.root
         role = self.only_role(instance, source, self.lifetimes.port_users(instance, source.name))
         if role is None:
             return
-        arrivals = _threads(role, self.elect)
+        arrivals = _threads(role, self.elect, self.callers(instance, role, source))
         self.mbarriers.append(Mbarriers(key, 1, arrivals.count, source.location))
         stated = [connect.credit for connect in connects if connect.credit is not None]
         ports = [source.credit, *(self.port(connect, "target").credit for connect in connects)]
@@ -419,32 +440,38 @@ class _Builder:
         self.tokens.append(TokenPlan(key, tuple(connects), arrivals, credit))
 
 
-def _threads(role: RoleView, elect: bool) -> Arrivals:
-    """Threads arrive once a warp after __syncwarp, or each for itself."""
-    if role.one_thread:
-        return Arrivals("thread", 1)
-    return Arrivals("warp", role.warps) if elect else Arrivals("thread", 32 * role.warps)
+def _role_threads(role: RoleView) -> int:
+    return 1 if role.one_thread else WARP_THREADS * role.warps
 
 
-def _producer(role: RoleView, port: Port, elect: bool) -> Arrivals:
+def _threads(role: RoleView, elect: bool, callers: Callers | None) -> Arrivals:
+    """Threads arrive once a warp after __syncwarp, or each for itself; part of a warp cannot meet."""
+    threads = _role_threads(role) if callers is None else threads_of(callers)
+    if not elect or threads % WARP_THREADS:
+        return Arrivals("thread", threads)
+    return Arrivals("warp", threads // WARP_THREADS)
+
+
+def _producer(role: RoleView, port: Port, elect: bool, callers: Callers | None) -> Arrivals:
     """TMA arrives once and adds bytes, tcgen05.commit arrives once, threads as above."""
     if port.touch == "tma":
         return Arrivals("tx", 1)
     if port.touch == "tcgen05":
         return Arrivals("commit", 1)
-    return _threads(role, elect)
+    return _threads(role, elect, callers)
 
 
-def _consumer(role: RoleView, port: Port, elect: bool, ctas: int) -> Arrivals:
+def _consumer(role: RoleView, port: Port, elect: bool, callers: Callers | None, ctas: int) -> Arrivals:
     """wgmma reads for a warpgroup at once, tcgen05.mma for the thread that issues it; generic loads, and tcgen05.ld of
     tensor memory, are done only when every warp says so.  A slot that TMA multicasts is released by the consumers of
     each of the CTAs that receive it, accumulators of a pair by the readers of both CTAs."""
-    if port.touch == "wgmma" and role.warps % WARPGROUP_WARPS == 0:
-        found = Arrivals("warpgroup", role.warps // WARPGROUP_WARPS)
+    threads = _role_threads(role) if callers is None else threads_of(callers)
+    if port.touch == "wgmma" and threads % (WARPGROUP_WARPS * WARP_THREADS) == 0:
+        found = Arrivals("warpgroup", threads // (WARPGROUP_WARPS * WARP_THREADS))
     elif port.touch == "tcgen05" and all(tile.space == "smem" for tile in port.tiles):
         found = Arrivals("commit", 1)
     else:
-        found = _threads(role, elect)
+        found = _threads(role, elect, callers)
     return Arrivals(found.unit, found.count * ctas)
 
 
@@ -468,6 +495,6 @@ def _parts(tiles: tuple[Tile, ...], *others: tuple[Tile, ...]) -> tuple[Part, ..
     return tuple(Part(tile.bytes, align) for tile, align in zip(tiles, aligns, strict=True))
 
 
-def _columns(tile: Tile) -> int:
+def columns_of(tile: Tile) -> int:
     """Tensor-memory columns of a tile: stated, or its bytes over 128 lanes of 32 bits."""
     return tile.columns or -(-tile.bytes // (TMEM_LANES * TMEM_LANE_BYTES))

@@ -1,0 +1,323 @@
+"""Part of ``prove``: is the placement whole, and do its parts agree with each other and with the contracts?
+
+Placed IR can come from anywhere: another compiler, an editor.  Everything that later steps index into is looked at
+here, so that what is wrong becomes an error at the operation that it is wrong on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pipelink.analysis.placement.build import RINGS
+from pipelink.ir.views import Component, Connect, Instance, Kernel, Port
+from pipelink.support.diagnostics import Diagnostics, Location, Note
+from pipelink.target import WARP_THREADS
+from pipelink.transfers import BY_NAME
+
+MAX_ARRIVALS = (1 << 20) - 1  # PTX ISA, mbarrier: the range of the count
+
+Fields = Mapping[str, type]
+
+_KERNEL: Fields = {
+    "threads": int, "warps": int, "min_ctas": int, "smem_bytes": int, "cursors": int, "mbarriers": list, "words": list,
+}  # fmt: skip
+_MBARRIERS: Fields = {"address": int, "count": int, "arrivals": int}
+_WORDS: Fields = {"address": int, "count": int, "value": int}
+_RING: Fields = {
+    "stages": int, "full": int, "empty": int, "bytes": int, "producer_arrivals": int, "producer_unit": str,
+    "producer_fence": bool, "producer_cursor": int, "consumer_arrivals": int, "consumer_unit": str,
+    "consumer_cursor": int,
+}  # fmt: skip
+_TOKEN: Fields = {
+    "full": int, "producer_arrivals": int, "producer_unit": str, "consumer_cursor": int, "initial": int,
+}  # fmt: skip
+_LOCAL: Fields = {"stages": int, "buffers": list, "producer_cursor": int, "consumer_cursor": int, "barrier": dict}
+_BUFFER: Fields = {"address": int, "stride": int, "bytes": int}
+_COLUMNS: Fields = {"column": int, "stride": int}
+_STAGING: Fields = {"address": int, "bytes": int}
+_BARRIER: Fields = {"id": int, "threads": int}
+_ROLE: Fields = {"first_warp": int, "warps": int}
+_POOL: Fields = {"address": int, "pages": int, "stride": int}
+#: What all connections of one port hold in common.
+_SHARED = (
+    "transfer", "stages", "full", "empty", "end", "bytes", "buffers", "columns", "staging", "barrier",
+    "producer_arrivals", "producer_unit", "producer_fence", "producer_cursor", "consumer_arrivals",
+)  # fmt: skip
+_UNITS = {"producer": ("tx", "commit", "thread", "warp"), "consumer": ("commit", "thread", "warp", "warpgroup")}
+_WORDS_OF = {int: "an integer from 0 up", str: "a string", bool: "a boolean", list: "a list", dict: "a dictionary"}
+
+
+def check_shape(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> bool:
+    """Whether the placement of a kernel can be read; reports ``not-placed``, ``bad-placement`` and
+    ``arrival-count``.
+
+    ``components`` by name.  Where something is missing the result is False, and nothing else should look at it.
+    """
+    before = len(diagnostics.errors)
+    unplaced = [view for view in (*kernel.instances.values(), *kernel.connects) if not view.placement]
+    if not kernel.placement or kernel.launch is None or unplaced:
+        where = unplaced[0].location if unplaced else kernel.location
+        diagnostics.error("not-placed", f"kernel '{kernel.name}' is not placed; run check,place first", where)
+        return False
+    checker = _Checker(kernel, components, diagnostics)
+    checker.kernel_attribute()
+    for instance in kernel.instances.values():
+        checker.instance(instance, components[instance.component])
+    for connect in kernel.connects:
+        checker.connect(connect)
+    if len(diagnostics.errors) > before:
+        return False
+    checker.agreement()
+    return True
+
+
+class _Checker:
+    def __init__(self, kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> None:
+        self.kernel = kernel
+        self.components = components
+        self.diagnostics = diagnostics
+        self.placement: dict[str, Any] = kernel.placement or {}
+        self.launch: dict[str, Any] = kernel.launch or {}
+
+    def error(self, message: str, where: Location, notes: Iterable[Note] = ()) -> None:
+        self.diagnostics.error("bad-placement", message, where, notes=list(notes))
+
+    def port(self, connect: Connect, end: str) -> Port:
+        ref = connect.source if end == "source" else connect.target
+        return self.components[self.kernel.instances[ref.root].component].ports[ref.leaf]
+
+    def has(self, found: object, fields: Fields, what: str, where: Location) -> bool:
+        """Whether a dictionary has all of its fields, of their types."""
+        if not isinstance(found, dict):
+            self.error(f"the placement of {what} is not a dictionary", where)
+            return False
+        entries: dict[str, Any] = found
+        for name, kind in fields.items():
+            if name not in entries:
+                self.error(f"the placement of {what} has no '{name}'", where)
+                return False
+            value = entries[name]
+            good = isinstance(value, kind) and (kind is not int or (not isinstance(value, bool) and value >= 0))
+            if not good:
+                self.error(f"'{name}' in the placement of {what} is {value!r}, not {_WORDS_OF[kind]}", where)
+                return False
+        return True
+
+    def all_have(self, found: list[Any], fields: Fields, what: str, where: Location) -> bool:
+        return all(self.has(item, fields, f"{what}, item {index}", where) for index, item in enumerate(found))
+
+    # -- presence
+
+    def kernel_attribute(self) -> None:
+        what, where = f"kernel '{self.kernel.name}'", self.kernel.location
+        if self.has(self.placement, _KERNEL, what, where):
+            self.all_have(self.placement["mbarriers"], _MBARRIERS, f"the mbarriers of {what}", where)
+            self.all_have(self.placement["words"], _WORDS, f"the words of {what}", where)
+        groups = self.placement.get("warpgroups", [])
+        if not isinstance(groups, list):
+            self.error(f"'warpgroups' in the placement of {what} is not a list", where)
+        else:
+            self.all_have(groups, {"registers": int}, f"the warpgroups of {what}", where)
+        if "tmem_columns" in self.placement:
+            self.has(self.placement, {"tmem_columns": int, "tmem_word": int}, what, where)
+
+    def instance(self, instance: Instance, component: Component) -> None:
+        placed, where = instance.placement or {}, instance.location
+        what = f"instance '@{instance.name}'"
+        if not self.has(placed, {"id": int}, what, where):
+            return
+        owned: list[tuple[str, Iterable[str], Fields | None]] = [
+            ("roles", component.roles, _ROLE),
+            ("smem", component.smem, None),
+            ("barriers", component.barriers, _BARRIER),
+            ("tmem", component.tmem, None),
+            ("mbarriers", component.mbarriers, None),
+            ("pools", component.pools, _POOL),
+            ("locals", [port.name for port in component.ports.values() if port.direction == "local"], _LOCAL),
+        ]
+        for table, names, fields in owned:
+            entries = placed.get(table, {})
+            for name in names:
+                of = f"'@{instance.name}::@{name}'"
+                if not isinstance(entries, dict) or name not in entries:
+                    self.error(f"the placement of {what} has no place for {of} in '{table}'", where)
+                elif fields is None:
+                    self.has(entries, {name: int}, what, where)
+                elif self.has(entries[name], fields, of, where) and table == "locals":
+                    local = entries[name]
+                    self.ring_parts(local, component.ports[name], of, where)
+                    self.has(local["barrier"], _BARRIER, f"the barrier of {of}", where)
+
+    def connect(self, connect: Connect) -> None:
+        placed, where = connect.placement or {}, connect.location
+        what = f"'{connect.source}' to '{connect.target}'"
+        if not self.has(placed, {"transfer": str}, what, where):
+            return
+        transfer = BY_NAME.get(placed["transfer"])
+        source, target = self.port(connect, "source"), self.port(connect, "target")
+        if transfer is None:
+            self.error(f"{what} is carried by '{placed['transfer']}', which is no transfer", where)
+            return
+        refused = transfer.applies(source, target)
+        if refused:
+            self.error(f"{what} is carried by '{transfer.name}', which cannot: {refused}", where)
+        elif transfer.name in RINGS:
+            if self.has(placed, _RING, what, where):
+                target_tiles = transfer.name == "ring.threads.convert"
+                self.ring_parts(placed, target if target_tiles else source, what, where)
+                self.ring_extras(placed, source, what, where)
+                self.units(placed, connect, what)
+        elif transfer.name == "token" and self.has(placed, _TOKEN, what, where):
+            self.units(placed, connect, what)
+            if placed["initial"] > 1:
+                self.error(f"{what} starts with parity {placed['initial']}, a phase is 0 or 1", where)
+        elif transfer.name == "lease":
+            self.has(placed, _POOL, what, where)
+
+    def ring_parts(self, placed: dict[str, Any], port: Port, what: str, where: Location) -> None:
+        in_tmem = "columns" in placed
+        if not in_tmem and not self.has(placed, {"buffers": list}, what, where):
+            return
+        parts = placed["columns"] if in_tmem else placed["buffers"]
+        if not isinstance(parts, list) or len(parts) != len(port.tiles):
+            self.error(f"{what} does not have a place for each of its {len(port.tiles)} tiles", where)
+        elif self.all_have(parts, _COLUMNS if in_tmem else _BUFFER, what, where) and not in_tmem:
+            for index, (part, tile) in enumerate(zip(parts, port.tiles, strict=True)):
+                if part["bytes"] < tile.bytes:
+                    message = f"tile {index} of {what} is placed in {part['bytes']} bytes, it has {tile.bytes}"
+                    self.error(message, where)
+        if placed["stages"] < 1:
+            self.error(f"{what} is placed in no stage", where)
+
+    def ring_extras(self, placed: dict[str, Any], source: Port, what: str, where: Location) -> None:
+        if source.ends:
+            self.has(placed, {"end": int}, what, where)
+        if placed["transfer"] == "ring.threads.convert" and self.has(
+            placed, {"staging": list, "barrier": dict}, what, where
+        ):
+            self.has(placed["barrier"], _BARRIER, f"the barrier of {what}", where)
+            if len(placed["staging"]) != len(source.tiles):
+                self.error(f"{what} does not have staging for each of its tiles", where)
+            self.all_have(placed["staging"], _STAGING, f"the staging of {what}", where)
+
+    def units(self, placed: dict[str, Any], connect: Connect, what: str) -> None:
+        for side, known in _UNITS.items():
+            unit = placed.get(f"{side}_unit")
+            if unit is not None and unit not in known:
+                message = f"'{side}_unit' in the placement of {what} is '{unit}', not one of {', '.join(known)}"
+                self.error(message, connect.location)
+
+    # -- agreement
+
+    def agreement(self) -> None:
+        """What the entry sets up against what the functions of ports will use."""
+        kernel, placement = self.kernel, self.placement
+        where = kernel.location
+        if placement["threads"] != WARP_THREADS * placement["warps"]:
+            message = f"{placement['threads']} threads are placed on {placement['warps']} warps of {WARP_THREADS}"
+            self.error(message, where)
+        for key in ("threads", "smem_bytes", "min_ctas"):
+            if self.launch.get(key, placement[key]) != placement[key]:
+                message = f"kernel '{kernel.name}' is placed with {key} = {placement[key]} and launched with "
+                self.error(f"{message}{self.launch[key]}", where)
+        asked = kernel.min_ctas or 1
+        if placement["min_ctas"] < asked:
+            message = f"{asked} CTAs of kernel '{kernel.name}' are asked on one SM, {placement['min_ctas']} are placed"
+            self.error(message, where)
+        launched = self.launch.get("cluster", [1, 1, 1])
+        if placement.get("cluster", [1, 1, 1]) != launched:
+            message = f"the entry is for clusters of {placement.get('cluster', [1, 1, 1])}, the launch has {launched}"
+            self.error(message, where)
+        ids = [i.placement["id"] for i in kernel.instances.values() if i.placement]
+        if len(set(ids)) < len(ids):
+            self.error(f"two instances of kernel '{kernel.name}' have one id: {sorted(ids)}", where)
+        self.cursors()
+        self.connections()
+
+    def connections(self) -> None:
+        groups: dict[int, tuple[int, int]] = {
+            m["address"]: (m["count"], m["arrivals"]) for m in self.placement["mbarriers"]
+        }
+        words = {w["address"]: w["count"] for w in self.placement["words"]}
+        first: dict[tuple[str, ...], Connect] = {}
+        for connect in self.kernel.connects:
+            placed, what = connect.placement or {}, f"'{connect.source}' to '{connect.target}'"
+            if placed["transfer"] not in RINGS and placed["transfer"] != "token":
+                continue
+            other = first.setdefault(connect.source.path, connect)
+            for key in _SHARED:
+                theirs = (other.placement or {}).get(key)
+                if placed.get(key) != theirs:
+                    message = f"{what} is placed with {key} = {placed.get(key)}, another connection of "
+                    notes = [Note("placed here", other.location)]
+                    self.error(f"{message}'{connect.source}' with {theirs}", connect.location, notes)
+                    break
+            if other is connect:
+                self.mbarriers(connect, placed, what, groups)
+                stages = placed.get("stages", 1)
+                if "end" in placed and words.get(placed["end"]) != stages:
+                    message = f"the end marks of {what} at {placed['end']} are not among the {stages} words that "
+                    self.error(f"{message}the entry clears", connect.location)
+            self.depth(connect, placed, what)
+
+    def mbarriers(
+        self, connect: Connect, placed: dict[str, Any], what: str, groups: dict[int, tuple[int, int]]
+    ) -> None:
+        stages = placed.get("stages", 1)
+        for key, side in (("full", "producer"), ("empty", "consumer")):
+            if key not in placed:
+                continue
+            at, arrivals = placed[key], placed[f"{side}_arrivals"]
+            if at not in groups:
+                message = f"the entry initialises no mbarrier at {at}, where {what} has its {key} ones"
+                self.error(message, connect.location)
+            elif groups[at][0] != stages:
+                message = f"{what} has {stages} stages, the entry initialises {groups[at][0]} {key} mbarriers"
+                self.error(message, connect.location)
+            elif groups[at][1] != arrivals:
+                message = f"a phase of the {key} mbarriers of {what} takes {arrivals} arrivals of its {side}, "
+                message += f"the entry initialises them with {groups[at][1]}"
+                self.diagnostics.error("arrival-count", message, connect.location)
+            elif not 1 <= arrivals <= MAX_ARRIVALS:
+                message = f"the {key} mbarriers of {what} expect {arrivals} arrivals, not 1 to {MAX_ARRIVALS}"
+                self.diagnostics.error("arrival-count", message, connect.location)
+
+    def depth(self, connect: Connect, placed: dict[str, Any], what: str) -> None:
+        if "stages" not in placed:
+            return
+        for end in ("source", "target"):
+            port = self.port(connect, end)
+            low, high = port.stages
+            if not low <= placed["stages"] <= high:
+                ref = connect.source if end == "source" else connect.target
+                message = f"{what} is placed in {placed['stages']} stages, '{ref}' accepts {low} … {high}"
+                notes = [Note("the port is declared here", port.location)]
+                self.error(message, connect.location, notes)
+                return
+        if connect.stages is not None and placed["stages"] != connect.stages:
+            message = f"{what} is placed in {placed['stages']} stages, the connection asks for {connect.stages}"
+            self.error(message, connect.location)
+
+    def cursors(self) -> None:
+        """Each ring has its own position in each role that uses it; the frame has room for it."""
+        count = self.placement["cursors"]
+        owner: dict[int, tuple[str, str]] = {}
+
+        def use(cursor: int, ring: str, side: str, where: Location) -> None:
+            if cursor >= count:
+                self.error(f"the {side} of {ring} has position {cursor}, the frame has {count}", where)
+            elif owner.setdefault(cursor, (ring, side)) != (ring, side):
+                other = " of ".join(reversed(owner[cursor]))
+                self.error(f"position {cursor} of the frame is used by the {side} of {ring} and by the {other}", where)
+
+        for connect in self.kernel.connects:
+            placed, ring = connect.placement or {}, f"'{connect.source}'"
+            if "producer_cursor" in placed:
+                use(placed["producer_cursor"], ring, "producer", connect.location)
+            if "consumer_cursor" in placed:
+                use(placed["consumer_cursor"], ring, "consumer", connect.location)
+        for instance in self.kernel.instances.values():
+            for port, local in (instance.placement or {}).get("locals", {}).items():
+                for side in ("producer", "consumer"):
+                    use(local[f"{side}_cursor"], f"'@{instance.name}::@{port}'", side, instance.location)

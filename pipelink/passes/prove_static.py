@@ -1,0 +1,301 @@
+"""Part of ``prove``: what can be decided about a placed kernel without following its roles step by step.
+
+Registers, warps and barriers, memory, fences and scopes, residency, peers, and whether what is placed in one place
+because it excludes each other really does.  ``check`` and ``place`` see to most of it where they ran; here the placed
+IR is taken as it comes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from pipelink.analysis.lifetimes import Lifetimes, RoleKey
+from pipelink.analysis.multicast import CLUSTER_CTAS
+from pipelink.analysis.placement.build import RINGS
+from pipelink.analysis.placement.model import Scope, spelled
+from pipelink.analysis.protocol.language import actions_of, place_of, protocol_of
+from pipelink.ir.views import Component, Connect, Kernel, Port, Program
+from pipelink.passes.prove_memory import Regions, check_memory
+from pipelink.passes.prove_shape import check_shape
+from pipelink.passes.prove_threads import barrier_uses, check_threads
+from pipelink.support.diagnostics import Diagnostics, Location, Note
+from pipelink.support.protocol import Action, Block, Choose, Fence, Rank, Repeat, Until
+from pipelink.target import WARPGROUP_WARPS, target
+from pipelink.transfers import COMMIT, of_pair
+
+_ASYNC_READS = ("wgmma", "tma", "tcgen05")
+_ASYNC_WRITES = ("tma", "tma_multicast")
+
+
+def check_static(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> bool:
+    """Check a placed kernel; ``components`` by name.  False where its placement cannot be read at all, so that no other
+    analysis should try to.
+
+    Reports ``not-placed``, ``bad-placement``, ``placement-range``, ``placement-overlap``, ``bad-alignment``,
+    ``unaligned-warpgroup``, ``register-pool``, ``barrier-shared``, ``barrier-mismatch``, ``tensor-memory-order``,
+    ``arrival-count``, ``slot-race``, ``missing-fence``, ``peer-lifetime``, ``cluster-mismatch``, ``not-resident``,
+    ``instances-overlap`` and ``unsupported-by-target``; raises LinkError ``unknown-target``.
+    """
+    facts = target(kernel.target, kernel.location)
+    if not check_shape(kernel, components, diagnostics):
+        return False
+    lifetimes = Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel)
+    check_threads(kernel, lifetimes, facts, diagnostics)
+    excluded = [
+        (a.buffer.key, a.what, b.buffer.key, b.what, b.buffer.location, (a.scope, b.scope))
+        for a, b in check_memory(kernel, Regions(kernel, lifetimes), facts, diagnostics)
+    ]
+    uses = list(barrier_uses(kernel, lifetimes))
+    excluded += [
+        (a.key, a.what, b.key, b.what, b.location, (a.scope, b.scope))
+        for a, b in itertools.combinations(uses, 2)
+        if a.id == b.id and a.scope.excludes(b.scope)
+    ]
+    _check_exclusion(excluded, _touched(kernel, lifetimes), diagnostics)
+    for connect in kernel.connects:
+        ends = _Ends(kernel, lifetimes, connect)
+        _check_units(ends, diagnostics)
+        _check_fences(ends, diagnostics)
+        _check_peers(kernel, ends, diagnostics)
+    for name, component in lifetimes.components.items():
+        _check_polls(name, component, diagnostics)
+    _check_residency(kernel, lifetimes.components, diagnostics)
+    return True
+
+
+class _Ends:
+    """A connection with its ports at hand."""
+
+    def __init__(self, kernel: Kernel, lifetimes: Lifetimes, connect: Connect) -> None:
+        self.lifetimes = lifetimes
+        self.kernel = kernel
+        self.connect = connect
+        self.placed: dict[str, Any] = connect.placement or {}
+        self.source = self.port(connect.source.root, connect.source.leaf)
+        self.target = self.port(connect.target.root, connect.target.leaf)
+        self.what = f"'{connect.source}' to '{connect.target}'"
+
+    def port(self, instance: str, name: str) -> Port:
+        return self.lifetimes.components[instance].ports[name]
+
+    @property
+    def location(self) -> Location:
+        return self.connect.location
+
+    def declared(self) -> list[Note]:
+        return [Note(f"port '{port.name}' is declared here", port.location) for port in (self.source, self.target)]
+
+
+# ---------------------------------------------------------------------------------------------- who arrives
+def _check_units(ends: _Ends, diagnostics: Diagnostics) -> None:
+    """A unit arrives when the last of its threads is done, and somebody of it is there to arrive."""
+    placed = ends.placed
+    if placed["transfer"] not in RINGS and placed["transfer"] != "token":
+        return
+    for side, port, ref in (
+        ("producer", ends.source, ends.connect.source),
+        ("consumer", ends.target, ends.connect.target),
+    ):
+        unit = placed.get(f"{side}_unit")
+        if unit is None:
+            continue
+        verb = "fills" if side == "producer" else "reads"
+        wanted = _wanted_unit(port, side)
+        tensor_cores = wanted in ("tx", COMMIT) or unit in ("tx", COMMIT)
+        if wanted is not None and tensor_cores and unit != wanted:
+            by = {"tx": "bytes that TMA brings", COMMIT: "tcgen05.commit"}.get(wanted, "its threads")
+            message = f"{port.touch} {verb} the slots of '{ref}', which is known by {by}, not by an arrival of a "
+            diagnostics.error("slot-race", f"{message}{unit}", ends.location, notes=ends.declared())
+        elif unit == "warpgroup" and port.touch != "wgmma":
+            message = (
+                f"one thread of a warpgroup arrives for '{ref}', whose slots every thread {verb}: the other warps "
+            )
+            message += "may not be done"
+            hint = f'{side}_unit = "warp", with one arrival a warp'
+            diagnostics.error("slot-race", message, ends.location, notes=ends.declared(), hint=hint)
+        for user in ends.lifetimes.port_users(ref.root, ref.leaf):
+            _check_unit_of(ends, user, unit, f"'{ref}'", diagnostics)
+
+
+def _wanted_unit(port: Port, side: str) -> str | None:
+    """The arrival that alone says that a slot is filled or read; None: one of threads, or anything."""
+    if port.kind != "stream" or port.touch == "tma_multicast":
+        return None
+    if side == "producer":
+        return {"tma": "tx", "tcgen05": COMMIT}.get(port.touch, "threads")
+    of_cores = port.touch == "tcgen05" and all(tile.space == "smem" for tile in port.tiles)
+    return COMMIT if of_cores else "threads"
+
+
+def _check_unit_of(ends: _Ends, user: RoleKey, unit: str, what: str, diagnostics: Diagnostics) -> None:
+    instance, _, name = user.partition("::")
+    role = ends.lifetimes.components[instance].roles[name]
+    first = (ends.kernel.instances[instance].placement or {})["roles"][name]["first_warp"]
+    if unit in ("warp", "warpgroup") and role.one_thread:
+        message = f"{spelled(user)} runs in one thread, its arrivals for {what} are placed a {unit} at a time"
+    elif unit == "warpgroup" and (role.warps % WARPGROUP_WARPS or first % WARPGROUP_WARPS):
+        message = f"{spelled(user)} is warps {first} to {first + role.warps - 1}, not whole warpgroups, of which the "
+        message += f"first thread arrives for {what}"
+    else:
+        return
+    diagnostics.error("arrival-count", message, ends.location)
+
+
+# ---------------------------------------------------------------------------------------------- fences and peers
+def _check_fences(ends: _Ends, diagnostics: Diagnostics) -> None:
+    placed, source, sink = ends.placed, ends.source, ends.target
+    mixed = placed["transfer"] in RINGS and source.touch == "threads" and sink.touch in _ASYNC_READS
+    if mixed and not placed["producer_fence"]:
+        message = f"threads write the slots of '{ends.connect.source}' and {sink.touch} reads them, without a "
+        message += "fence.proxy.async between"
+        hint = "producer_fence = true"
+        diagnostics.error("missing-fence", message, ends.location, notes=ends.declared(), hint=hint)
+    for port, ref in ((source, ends.connect.source), (sink, ends.connect.target)):
+        scope = port.data.get("scope")
+        if port.kind == "stream" and scope == "cta" and _is_remote(ends):
+            message = f"'{ref}' orders its accesses among the threads of a CTA, but slots are shared with another CTA"
+        elif port.kind == "signal" and port.data.get("owner") == "peer" and scope != "system":
+            message = f"'{ref}' signals through the memory of another GPU, with a fence of scope {scope}"
+        else:
+            continue
+        hint = f'scope = "{"cluster" if port.kind == "stream" else "system"}"'
+        notes = [Note("declared here", port.location)]
+        diagnostics.error("missing-fence", message, ends.location, notes=notes, hint=hint)
+
+
+def _is_remote(ends: _Ends) -> bool:
+    """Whether one CTA writes the memory, or arrives at the mbarriers, of another of its cluster."""
+    multicast = max(ends.source.multicast, ends.target.multicast) > 1
+    return bool(ends.connect.shared) or of_pair(ends.placed) or multicast or ends.placed["transfer"] == "cluster"
+
+
+def _check_peers(kernel: Kernel, ends: _Ends, diagnostics: Diagnostics) -> None:
+    """CTAs that reach into each other begin together, behind the set-up of both, and end together."""
+    if not _is_remote(ends):
+        return
+    ctas = math.prod((kernel.placement or {}).get("cluster", [1]))
+    if ctas == 1:
+        message = f"{ends.what} reaches into another CTA, kernel '{kernel.name}' has no cluster"
+        diagnostics.error("cluster-mismatch", message, ends.location, notes=ends.declared())
+    elif (ends.connect.shared or of_pair(ends.placed)) and ctas != CLUSTER_CTAS:
+        message = f"{ends.what} is for {CLUSTER_CTAS} CTAs, kernel '{kernel.name}' has clusters of {ctas}"
+        diagnostics.error("cluster-mismatch", message, ends.location, notes=ends.declared())
+    elif not any(connect.shared or of_pair(connect.placement) for connect in kernel.connects):
+        message = (
+            f"{ends.what} writes into a peer CTA, which may not have set up its mbarriers yet, or have ended: the "
+        )
+        message += "entry does not let the CTAs of the cluster meet"
+        hint = "say which tiles both CTAs share (shared = [1] on the connection): then they start and end together"
+        diagnostics.error("peer-lifetime", message, ends.location, notes=ends.declared(), hint=hint)
+
+
+def _check_residency(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> None:
+    """CTAs that wait for each other are launched so that all of them run."""
+    launch: dict[str, Any] = kernel.launch or {}
+    asking = [(f"instance '@{name}'", c) for name, c in components.items() if c.resident]
+    views = [*([(f"kernel '{kernel.name}'", kernel)] if kernel.resident else []), *asking]
+    if views and not launch.get("resident", False):
+        who, view = views[0]
+        message = f"{who} needs all CTAs of the grid to run at once, but the launch does not see to it"
+        where = view.location if isinstance(view, Kernel) else kernel.location
+        diagnostics.error("not-resident", message, where, hint="resident = true in pipelink.launch")
+
+
+# ---------------------------------------------------------------------------------------------- polls
+def _check_polls(name: str, component: Component, diagnostics: Diagnostics) -> None:
+    """A flag is polled by ordinary loads; what it announces may be fetched by TMA only behind fence.proxy.async."""
+    for role in component.roles:
+        fetches = {
+            port.name
+            for port in component.ports.values()
+            if port.direction == "out" and port.touch in _ASYNC_WRITES and port.kind == "stream"
+        }
+        if not fetches or not any(p.kind == "signal" and p.direction == "in" for p in component.ports.values()):
+            continue
+        late = _Polls(fetches).walk(protocol_of(component, role).body, None)[1]
+        if late is not None:
+            polled, fetched = late
+            message = f"'@{name}::@{role}' awaits '{polled}' and then fetches '{fetched}' by TMA on a way without a "
+            message += "fence.proxy.async between"
+            hint = "fence async; after the await, on every way"
+            diagnostics.error("missing-fence", message, place_of(component, role), hint=hint)
+
+
+class _Polls:
+    """Follows all ways of a protocol: the flag that was polled last and is not fenced yet, if there is one."""
+
+    def __init__(self, fetches: set[str]) -> None:
+        self.fetches = fetches
+
+    def walk(self, block: Block, polled: str | None) -> tuple[str | None, tuple[str, str] | None]:
+        """The unfenced flag after ``block``, and the first fetch that comes too early."""
+        for step in block:
+            bodies: tuple[Block, ...]
+            match step:
+                case Fence():
+                    polled = None
+                    continue
+                case Action():
+                    if step.verb == "await":
+                        polled = step.subject
+                    elif polled is not None and step.verb == "copy" and step.subject in self.fetches:
+                        return polled, (polled, step.subject)
+                    continue
+                case Repeat():
+                    bodies = (step.body,) if step.at_least_once else (step.body, ())
+                case Until() | Rank():
+                    bodies = (step.body, ())
+                case Choose():
+                    bodies = step.ways
+            after: str | None = None
+            for body in bodies:
+                end, late = self.walk(body, polled)
+                if late is None and isinstance(step, Repeat | Until):  # once more, from where the first time led
+                    end, late = self.walk(body, end)
+                if late is not None:
+                    return polled, late
+                after = after or end
+            polled = after
+        return polled, None
+
+
+# ---------------------------------------------------------------------------------------------- exclusion
+def _touched(kernel: Kernel, lifetimes: Lifetimes) -> dict[str, set[RoleKey]]:
+    """Who uses each buffer and barrier by the stated protocols: by ``instance::name``, the roles."""
+    found: dict[str, set[RoleKey]] = {}
+    callers: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for connect in kernel.connects:
+        if (connect.placement or {})["transfer"] == "call":
+            at = (connect.target.root, connect.target.leaf)
+            callers.setdefault(at, []).append((connect.source.root, connect.source.leaf))
+    for instance, component in lifetimes.components.items():
+        for name in component.protocols:
+            users: set[RoleKey] = set()
+            if name in component.roles:
+                users = {f"{instance}::{name}"}
+            for caller, port in callers.get((instance, name), ()):
+                users.update(lifetimes.port_users(caller, port))
+            for action in actions_of(protocol_of(component, name).body):
+                if action.subject in component.smem or action.subject in component.barriers:
+                    found.setdefault(f"{instance}::{action.subject}", set()).update(users)
+    return found
+
+
+def _check_exclusion(
+    pairs: list[tuple[str, str, str, str, Location, tuple[Scope, Scope]]],
+    touched: Mapping[str, set[RoleKey]],
+    diagnostics: Diagnostics,
+) -> None:
+    """What shares a place because two alternatives never run at once is used by those alternatives alone."""
+    for first, first_what, second, second_what, where, scopes in pairs:
+        for key, what, scope in ((first, first_what, scopes[0]), (second, second_what, scopes[1])):
+            ahead = sorted(touched.get(key, set()) - {scope.alternative or ""})
+            if ahead:
+                message = f"{first_what} and {second_what} share their place because exclusive group '{scope.group}' "
+                message += f"runs one of their roles at a time, but {spelled(ahead[0])}, which runs beside it, uses "
+                hint = "let the buffer belong to no single role, so that it has a place of its own"
+                diagnostics.error("instances-overlap", f"{message}{what}", where, hint=hint)
+                break

@@ -1,0 +1,254 @@
+"""Part of ``prove``: warps, registers and named barriers as placed.
+
+``setmaxnreg.inc`` waits until the CTA's pool can supply it, so a split that needs more than the kernel was launched
+with never starts.  Named barriers are sixteen numbers that all objects of a CTA share: two owners of one number mix
+their arrivals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pipelink.analysis.bind import entry_registers
+from pipelink.analysis.lifetimes import Lifetimes, RoleKey
+from pipelink.analysis.placement.model import Scope, spelled
+from pipelink.ir.views import Component, Kernel, Role
+from pipelink.support.diagnostics import Diagnostics, Location, Note
+from pipelink.target import (
+    MAX_CTA_WARPS,
+    NAMED_BARRIERS,
+    SETMAXNREG_MIN,
+    SETMAXNREG_STEP,
+    WARP_THREADS,
+    WARPGROUP_WARPS,
+    Target,
+)
+
+_MAX_REGISTERS = 256  # setmaxnreg's largest operand
+
+
+@dataclass(frozen=True)
+class PlacedRole:
+    """A role of an instance on its warps."""
+
+    key: RoleKey
+    role: Role
+    first: int
+    location: Location
+
+    @property
+    def end(self) -> int:
+        return self.first + self.role.warps
+
+    @property
+    def warpgroups(self) -> range:
+        return range(self.first // WARPGROUP_WARPS, (self.end - 1) // WARPGROUP_WARPS + 1)
+
+
+def placed_roles(kernel: Kernel, components: Mapping[str, Component]) -> list[PlacedRole]:
+    """The roles of all instances; ``components`` by instance."""
+    return [
+        PlacedRole(f"{name}::{role.name}", role, (instance.placement or {})["roles"][role.name]["first_warp"], where)
+        for name, instance in kernel.instances.items()
+        for where in (instance.location,)
+        for role in components[name].roles.values()
+    ]
+
+
+def check_threads(kernel: Kernel, lifetimes: Lifetimes, target: Target, diagnostics: Diagnostics) -> None:
+    """Reports ``bad-placement``, ``placement-range``, ``placement-overlap``, ``unaligned-warpgroup``,
+    ``register-pool``, ``unsupported-by-target``, ``barrier-shared`` and ``barrier-mismatch``."""
+    roles = placed_roles(kernel, lifetimes.components)
+    before = len(diagnostics.errors)
+    _check_warps(kernel, roles, lifetimes, diagnostics)
+    if len(diagnostics.errors) == before:
+        _check_registers(kernel, roles, target, diagnostics)
+    _check_barriers(kernel, lifetimes, diagnostics)
+
+
+def _check_warps(kernel: Kernel, roles: list[PlacedRole], lifetimes: Lifetimes, diagnostics: Diagnostics) -> None:
+    placement: dict[str, Any] = kernel.placement or {}
+    warps = placement["warps"]
+    if not 1 <= warps <= MAX_CTA_WARPS:
+        message = f"kernel '{kernel.name}' is placed on {warps} warps, a CTA has 1 to {MAX_CTA_WARPS}"
+        diagnostics.error("placement-range", message, kernel.location)
+    joined = {role: name for name, members in lifetimes.warp_sharers().items() for role in members}
+    for placed in roles:
+        stated = (kernel.instances[placed.key.partition("::")[0]].placement or {})["roles"][placed.role.name]["warps"]
+        notes = [Note("the role is declared here", placed.role.location)]
+        if stated != placed.role.warps:
+            message = f"{spelled(placed.key)} is placed on {stated} warps, it has {placed.role.warps}"
+            diagnostics.error("bad-placement", message, placed.location, notes=notes)
+        if placed.first % placed.role.align:
+            message = f"{spelled(placed.key)} starts at warp {placed.first}, not at a multiple of {placed.role.align}"
+            diagnostics.error("unaligned-warpgroup", message, placed.location, notes=notes)
+        if placed.end > warps:
+            message = f"{spelled(placed.key)} is placed on warps {placed.first} to {placed.end - 1}, there are {warps}"
+            diagnostics.error("placement-range", message, placed.location, notes=notes)
+    ordered = sorted(roles, key=lambda placed: placed.first)
+    for index, placed in enumerate(ordered):
+        for other in ordered[index + 1 :]:
+            if other.first >= placed.end:
+                break
+            if placed.key not in joined or joined.get(other.key) != joined[placed.key]:
+                message = f"{spelled(placed.key)} and {spelled(other.key)} are both placed on warp {other.first}, and "
+                message += "nothing says that they never run at once"
+                notes = [Note("placed here", placed.location)]
+                diagnostics.error("placement-overlap", message, other.location, notes=notes)
+
+
+def _check_registers(kernel: Kernel, roles: list[PlacedRole], target: Target, diagnostics: Diagnostics) -> None:
+    placement: dict[str, Any] = kernel.placement or {}
+    where = kernel.location
+    entry = entry_registers(placement["threads"], placement["min_ctas"])
+    values = [group["registers"] for group in placement.get("warpgroups", ())]
+    if not values:
+        _check_share(roles, lambda placed: entry, diagnostics)
+        return
+    if not target.setmaxnreg:
+        message = f"kernel '{kernel.name}' is placed with a register split, {target.name} has no setmaxnreg"
+        diagnostics.error("unsupported-by-target", message, where)
+        return
+    groups = -(-placement["warps"] // WARPGROUP_WARPS)
+    if len(values) != groups or placement["warps"] % WARPGROUP_WARPS:
+        message = f"registers are placed for {len(values)} warpgroups, the {placement['warps']} warps are "
+        message += f"{placement['warps'] / WARPGROUP_WARPS:g}; setmaxnreg takes whole ones"
+        diagnostics.error("register-pool", message, where)
+        return
+    for group, value in enumerate(values):
+        if value % SETMAXNREG_STEP or not SETMAXNREG_MIN <= value <= _MAX_REGISTERS:
+            message = f"warpgroup {group} is placed with {value} registers, setmaxnreg takes multiples of "
+            message += f"{SETMAXNREG_STEP} from {SETMAXNREG_MIN} to {_MAX_REGISTERS}"
+            diagnostics.error("register-pool", message, where)
+    total, pool = sum(values), entry * groups
+    if total > pool:
+        raised = [f"warpgroup {g} to {value}" for g, value in enumerate(values) if value > entry]
+        lowered = sum(entry - value for value in values if value < entry)
+        gives = f"the others give {lowered} back" if lowered else "no other gives any back"
+        message = f"the {groups} warpgroups start with {entry} registers a thread each, {pool} together; placed are "
+        message += (
+            f"{' + '.join(map(str, values))} = {total}: {', '.join(raised)} waits for ever for registers, {gives}"
+        )
+        hint = f"lower the sum by {total - pool}"
+        diagnostics.error("register-pool", message, where, hint=hint)
+    for placed in roles:
+        own = {values[group] for group in placed.warpgroups}
+        if len(own) > 1:
+            listed = ", ".join(f"{values[group]} in warpgroup {group}" for group in placed.warpgroups)
+            message = f"{spelled(placed.key)} has {listed}; its warps run one setmaxnreg"
+            diagnostics.error("register-pool", message, placed.location)
+    _check_share(roles, lambda placed: min(values[group] for group in placed.warpgroups), diagnostics)
+
+
+def _check_share(roles: list[PlacedRole], share: Any, diagnostics: Diagnostics) -> None:
+    """A role has at least the registers that it states."""
+    for placed in roles:
+        if placed.role.registers is not None and share(placed) < placed.role.registers[0]:
+            message = f"{spelled(placed.key)} needs {placed.role.registers[0]} registers a thread, it is placed with "
+            notes = [Note("the role is declared here", placed.role.location)]
+            diagnostics.error("register-pool", f"{message}{share(placed)}", placed.location, notes=notes)
+
+
+# ---------------------------------------------------------------------------------------------- named barriers
+@dataclass(frozen=True)
+class BarrierUse:
+    """A named barrier as placed: ``participants`` is the number of threads that can reach it, ``stated`` what the
+    contract says; ``callers`` how many sets of warps these threads are."""
+
+    key: str
+    what: str
+    id: int
+    threads: int
+    stated: int
+    participants: int
+    users: tuple[RoleKey, ...]
+    scope: Scope
+    location: Location
+    callers: int
+
+
+def barrier_uses(kernel: Kernel, lifetimes: Lifetimes) -> Iterator[BarrierUse]:
+    """All named barriers of a kernel: the components', those of local rings, those of conversions."""
+    components = lifetimes.components
+
+    def threads_of(users: tuple[RoleKey, ...]) -> list[int]:
+        """Threads of each set of warps that the users run on."""
+        groups: dict[str, int] = {}
+        for user in users:
+            instance, _, role = user.partition("::")
+            group = lifetimes.group_of.get(user, user)
+            groups[group] = max(groups.get(group, 0), components[instance].roles[role].warps * WARP_THREADS)
+        return list(groups.values())
+
+    def use(
+        key: str, what: str, placed: dict[str, int], stated: int | None, users: tuple[RoleKey, ...], where: Location
+    ):
+        sets = threads_of(users)
+        total = sum(sets)
+        return BarrierUse(
+            key, what, placed["id"], placed["threads"], stated or total, total, users, lifetimes.scope(users), where,
+            len(sets),
+        )  # fmt: skip
+
+    for name, instance in kernel.instances.items():
+        placed = instance.placement or {}
+        for barrier in components[name].barriers.values():
+            key, users = f"{name}::{barrier.name}", lifetimes.users(name, barrier.role)
+            yield use(key, spelled(key), placed["barriers"][barrier.name], barrier.threads, users, instance.location)
+        for port in components[name].ports.values():
+            if port.direction == "local":
+                key, users = f"{name}::{port.name}", lifetimes.port_users(name, port.name)
+                what = f"the meeting of {spelled(key)}"
+                yield use(key, what, placed["locals"][port.name]["barrier"], None, users, instance.location)
+    done: set[tuple[str, ...]] = set()
+    for connect in kernel.connects:
+        placed = connect.placement or {}
+        if "barrier" in placed and connect.source.path not in done:
+            done.add(connect.source.path)
+            key = f"{connect.source.root}::{connect.source.leaf}"
+            users = lifetimes.port_users(connect.source.root, connect.source.leaf)
+            what = f"the conversion of {spelled(key)}"
+            yield use(f"{key}.staging", what, placed["barrier"], None, users, connect.location)
+
+
+def _check_barriers(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnostics) -> None:
+    by_id: dict[int, list[BarrierUse]] = {}
+    for use in barrier_uses(kernel, lifetimes):
+        if use.id == 0:
+            message = f"{use.what} is placed on named barrier 0, where the entry lets all threads of the CTA meet"
+            diagnostics.error("barrier-shared", message, use.location)
+        elif use.id >= NAMED_BARRIERS:
+            message = f"{use.what} is placed on named barrier {use.id}, a CTA has 0 to {NAMED_BARRIERS - 1}"
+            diagnostics.error("barrier-shared", message, use.location)
+        for other in by_id.setdefault(use.id, []):
+            if not other.scope.excludes(use.scope) and 0 < use.id < NAMED_BARRIERS:
+                message = f"{use.what} and {other.what} are both placed on named barrier {use.id}, and nothing keeps "
+                message += "them apart in time: the arrivals of one count for the other"
+                notes = [Note("the other is placed here", other.location)]
+                diagnostics.error("barrier-shared", message, use.location, notes=notes)
+        by_id[use.id].append(use)
+        passive = not lifetimes.components[use.key.partition("::")[0]].roles
+        if passive and use.callers > 1 and use.threads < use.participants:
+            listed = ", ".join(spelled(user) for user in use.users)
+            message = f"{use.what} waits for {use.threads} threads, and is reached by those of {listed}, "
+            message += f"{use.participants} together: the arrivals of one count for the other"
+            hint = "give each caller an instance of its own"
+            diagnostics.error("barrier-shared", message, use.location, hint=hint)
+        else:
+            _check_participants(use, diagnostics)
+
+
+def _check_participants(use: BarrierUse, diagnostics: Diagnostics) -> None:
+    if use.threads % WARP_THREADS or use.threads == 0:
+        message = f"{use.what} is placed for {use.threads} threads, a named barrier counts whole warps"
+    elif use.threads != use.stated:
+        message = f"{use.what} is placed for {use.threads} threads, {use.stated} take part"
+    elif use.users and use.threads > use.participants:
+        listed = ", ".join(spelled(user) for user in use.users)
+        message = f"{use.what} waits for {use.threads} threads, {listed} {'have' if len(use.users) > 1 else 'has'} "
+        message += f"{use.participants}"
+    else:
+        return
+    diagnostics.error("barrier-mismatch", message, use.location)
