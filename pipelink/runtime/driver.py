@@ -18,6 +18,8 @@ from pipelink.runtime.tensor_map import Descriptor
 from pipelink.support.diagnostics import error
 
 PORTABLE_CLUSTER = 8  # CTAs; more needs the non-portable attribute
+OLD_PARAMETERS = 4096  # bytes of kernel parameters before LARGE_PARAMETERS, a version as the driver counts
+LARGE_PARAMETERS = 12010  # CUDA 12.1 release notes: 32,764 bytes from sm_70
 SMEM_BASE = 1024  # first byte of dynamic shared memory: what the driver reserves, on every architecture from sm_80
 
 
@@ -120,6 +122,17 @@ def check_base(kernel: str, ordinal: int, reserved: int, static: int) -> None:
         )
 
 
+def check_parameters(kernel: str, size: int, version: int) -> None:
+    """Drivers of CUDA 12.0 and older take 4 KiB of parameters.  Raises LinkError ``parameter-overflow``."""
+    if size > OLD_PARAMETERS and version < LARGE_PARAMETERS:
+        raise error(
+            "parameter-overflow",
+            f"the parameters of kernel '{kernel}' need {size} bytes, {size - OLD_PARAMETERS} over the {OLD_PARAMETERS} "
+            f"of this driver, which is for CUDA {version // 1000}.{version % 1000 // 10}",
+            hint="a driver for CUDA 12.1 or newer takes 32764",
+        )
+
+
 class LoadedKernel:
     """A kernel's function in one device's primary context."""
 
@@ -138,6 +151,8 @@ class LoadedKernel:
                 f"kernel '{contract.kernel}' needs {contract.smem_bytes} B of shared memory,"
                 f" device {ordinal} has {limit}",
             )
+        if contract.parameter_bytes > OLD_PARAMETERS:
+            check_parameters(contract.kernel, contract.parameter_bytes, int(call("cuDriverGetVersion")))
         with current(context):
             self._module = call("cuModuleLoadData", cubin)
             self.function = call("cuModuleGetFunction", self._module, contract.kernel.encode())
