@@ -14,6 +14,7 @@ from pipelink.support.diagnostics import Diagnostics, Note
 from pipelink.target import (
     MAX_CTA_WARPS,
     NAMED_BARRIERS,
+    SETMAXNREG_MAX,
     SETMAXNREG_MIN,
     SETMAXNREG_STEP,
     WARP_THREADS,
@@ -60,6 +61,12 @@ def _check_role(role: Role, component: str, diagnostics: Diagnostics) -> None:
             )
             diagnostics.error("bad-registers", message, role.location)
             return
+    if low > SETMAXNREG_MAX:
+        message = (
+            f"role '{role.name}' of component '{component}' needs at least {low} registers, "
+            f"a thread can use {SETMAXNREG_MAX}"
+        )
+        diagnostics.error("bad-registers", message, role.location)
 
 
 def _alternatives(graph: ConnectionGraph) -> list[list[tuple[Key, Role]]]:

@@ -1,8 +1,8 @@
 // KIND: more than 16 named barriers
 // DECIDED: check
 // REPORT: https://github.com/NVIDIA/cutlass/issues/2672
-// A kernel used barrier 17 of a library that already reserves the first of the 16 that the hardware has, and saw its
-// threads meet others than they named.
+// WRONG: A kernel used barrier 17 of a library that already reserves the first of the 16 that the hardware has, and
+// saw its threads meet others than they named.
 // RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
 
 // Twelve of one library and four of another.

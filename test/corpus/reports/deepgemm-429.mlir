@@ -1,8 +1,8 @@
 // KIND: peers of a cluster that go different ways
 // DECIDED: check
 // REPORT: https://github.com/deepseek-ai/DeepGEMM/pull/429
-// 121 tiles for each group and clusters of two: one pair of CTAs got tiles of two groups, whose loops over K have
-// different lengths. Each waited at the other's barriers for slots that were never filled.
+// WRONG: 121 tiles for each group and clusters of two: one pair of CTAs got tiles of two groups, whose loops over K
+// have different lengths. Each waited at the other's barriers for slots that were never filled.
 // RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
 
 // Nothing says that both CTAs take equally many slots.

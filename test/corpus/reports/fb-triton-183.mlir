@@ -1,8 +1,8 @@
 // KIND: participants are not the count
 // DECIDED: check
 // REPORT: https://github.com/facebookexperimental/triton/pull/183
-// A compiler took every warp-specialised region for one of four warps, and set up barriers for 128 threads in regions
-// of one or two warps.
+// WRONG: A compiler took every warp-specialised region for one of four warps, and set up barriers for 128 threads in
+// regions of one or two warps.
 // RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
 
 // A region of one warp, a barrier of four.

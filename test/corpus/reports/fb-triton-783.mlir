@@ -1,8 +1,8 @@
 // KIND: peers counted by cluster size instead of by who delivers
 // DECIDED: check
 // REPORT: https://github.com/facebookexperimental/triton/pull/783
-// Code for pairs of CTAs always signalled CTAs 0 and 1. In a cluster of four, 2 and 3 never heard of their own slots,
-// and all four hung.
+// WRONG: Code for pairs of CTAs always signalled CTAs 0 and 1. In a cluster of four, 2 and 3 never heard of their own
+// slots, and all four hung.
 // RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
 
 // A pair's transfer in a cluster of four.

@@ -1,8 +1,8 @@
 // KIND: a raise with nobody lowering
 // DECIDED: check
 // REPORT: https://github.com/pytorch/helion/pull/3620
-// The two warpgroups that compute raised their registers to 168 and no other warpgroup gave any back: 512 threads
-// start with 128 each. Once the counts took effect, the increase could never be served.
+// WRONG: The two warpgroups that compute raised their registers to 168 and no other warpgroup gave any back: 512
+// threads start with 128 each. Once the counts took effect, the increase could never be served.
 // RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
 
 // The others keep the 128 that every thread starts with.

@@ -1,8 +1,8 @@
 // KIND: peers counted by who is known instead of by who delivers
 // DECIDED: check
 // REPORT: https://github.com/kekzl/imp/pull/1958
-// The weights of the first stages were fetched by a warp of the consumers instead of the producer, with an arrival
-// that the barrier's count did not include. When the producer's came first, the stage was read without them.
+// WRONG: The weights of the first stages were fetched by a warp of the consumers instead of the producer, with an
+// arrival that the barrier's count did not include. When the producer's came first, the stage was read without them.
 // RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
 
 // Two fill one slot, its barrier counts one.

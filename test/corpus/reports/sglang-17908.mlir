@@ -1,7 +1,7 @@
 // KIND: capacity of the family instead of the device
 // DECIDED: place
 // REPORT: https://github.com/sgl-project/sglang/pull/17908
-// Everything from capability 9 on got the block sizes of a datacenter part with 227 KiB of shared memory. A
+// WRONG: Everything from capability 9 on got the block sizes of a datacenter part with 227 KiB of shared memory. A
 // workstation part of the newer family has 99, and the kernel, which needed 104, did not start.
 // RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
 

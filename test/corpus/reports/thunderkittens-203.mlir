@@ -1,8 +1,8 @@
 // KIND: a and f variants, and families, confused
 // DECIDED: check
 // REPORT: https://github.com/HazyResearch/ThunderKittens/pull/203
-// A newer GPU has neither the warpgroup instructions of the previous generation nor the tensor memory of its larger
-// sister. Kernels for either had to be lowered to per-warp instructions.
+// WRONG: A newer GPU has neither the warpgroup instructions of the previous generation nor the tensor memory of its
+// larger sister. Kernels for either had to be lowered to per-warp instructions.
 // RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
 
 // wgmma, two generations later.

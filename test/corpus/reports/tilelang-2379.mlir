@@ -1,8 +1,8 @@
 // KIND: base aligned to 128 under a 1024 B swizzle
 // DECIDED: check
 // REPORT: https://github.com/tile-ai/tilelang/issues/2379
-// On one architecture the compiler aligned all TMA destinations to 128 bytes. The 128-byte swizzle is a function of
-// the absolute address and repeats from 1024: a tile at 128 mod 1024 came back permuted.
+// WRONG: On one architecture the compiler aligned all TMA destinations to 128 bytes. The 128-byte swizzle is a
+// function of the absolute address and repeats from 1024: a tile at 128 mod 1024 came back permuted.
 // RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
 
 // A swizzled tile at any multiple of 128.

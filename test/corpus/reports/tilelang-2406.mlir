@@ -1,8 +1,8 @@
 // KIND: pool overcommitted, so setmaxnreg.inc never returns
 // DECIDED: check
 // REPORT: https://github.com/tile-ai/tilelang/pull/2406
-// A compiler always set 24 registers for producers and 240 for consumers. That fits one warpgroup of the first and two
-// of the second; with two of each the consumers' increase waits for registers that nobody has.
+// WRONG: A compiler always set 24 registers for producers and 240 for consumers. That fits one warpgroup of the first
+// and two of the second; with two of each the consumers' increase waits for registers that nobody has.
 // RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
 
 // Two warpgroups load, two multiply.

@@ -1,8 +1,8 @@
 // KIND: arrival count of the wrong unit, rounded to 0
 // DECIDED: check
 // REPORT: https://github.com/vllm-project/flash-attention/pull/97
-// A pipeline counted its consumers in warpgroups of 128 threads and was told 32: the division left 0, and barriers
-// were initialised to wait for nobody.
+// WRONG: A pipeline counted its consumers in warpgroups of 128 threads and was told 32: the division left 0, and
+// barriers were initialised to wait for nobody.
 // RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
 
 // One warp consumes what whole warpgroups release.
