@@ -11,6 +11,7 @@ module @lib.gdn attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "second", warps = 4, align = 4} : () -> ()
   "pipelink.param"() {sym_name = "chunks", type = "i32", bytes = 4, align = 4} : () -> ()
   "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "f32", shape = [64, 64], layout = "row_major", align = 128}], role = "second"} : () -> ()
+  // expected-error @below {{protocol 'first', column 1: port 'o' is in role 'second', not 'first' [bad-protocol]}}
   "pipelink.protocol"() {of = "first", text = "o.acquire;"} : () -> ()
   "pipelink.protocol"() {of = "second", text = "repeat chunks { o.acquire; o.commit; }"} : () -> ()
 }
