@@ -1,0 +1,487 @@
+"""Small compositions for the simulator: every transfer and every kind of step, as contracts alone.
+
+``INPUTS`` has the text of a module for each name, before ``check`` and ``place``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+ITEM = '{element = "f32", shape = [32, 32], layout = "row_major", bytes = 4096 : i64, align = 128 : i64}'
+SWIZZLED = '{element = "bf16", shape = [64, 64], layout = "swizzle128", bytes = 8192 : i64, align = 1024 : i64}'
+ROWS = '{element = "bf16", shape = [64, 64], layout = "row_major", bytes = 8192 : i64, align = 128 : i64}'
+COLUMNS = '{element = "f32", shape = [128, 64], layout = "row_major", bytes = 32768 : i64, space = "tmem", columns = 64 : i64}'  # noqa: E501
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return f"{value} : i64"
+    if isinstance(value, list):
+        return "[" + ", ".join(str(item) for item in value) + "]"
+    return value if value.startswith(("[", "@", "{")) else f'"{value}"'
+
+
+def _op(op: str, /, **attributes: Any) -> str:
+    inner = ", ".join(f"{key} = {_value(value)}" for key, value in attributes.items())
+    return f'  "pipelink.{op}"() {{{inner}}} : () -> ()\n'
+
+
+def role(name: str, warps: int, **more: Any) -> str:
+    return _op("role", sym_name=name, warps=warps, **more)
+
+
+def _stream(name: str, direction: str, touch: str, tiles: str, **more: Any) -> str:
+    stages = more.pop("stages", [1, 8])
+    return _op(
+        "port",
+        sym_name=name,
+        direction=direction,
+        kind="stream",
+        touch=touch,
+        tiles=f"[{tiles}]",
+        stages=stages,
+        **more,
+    )
+
+
+def out(name: str, touch: str = "threads", tiles: str = ITEM, **more: Any) -> str:
+    return _stream(name, "out", touch, tiles, **more)
+
+
+def into(name: str, touch: str = "threads", tiles: str = ITEM, **more: Any) -> str:
+    return _stream(name, "in", touch, tiles, **more)
+
+
+def local(name: str, tiles: str = ITEM, **more: Any) -> str:
+    return _stream(name, "local", "cp_async", tiles, **more)
+
+
+def token(name: str, direction: str, **more: Any) -> str:
+    return _op("port", sym_name=name, direction=direction, kind="token", **more)
+
+
+def calls(name: str, signature: str = "void(i32)", direction: str = "calls") -> str:
+    return _op("port", sym_name=name, direction=direction, kind="call", signature=signature)
+
+
+def answers(name: str, signature: str = "void(i32)") -> str:
+    return calls(name, signature, "answers")
+
+
+def smem(name: str, size: int, **more: Any) -> str:
+    return _op("smem", sym_name=name, bytes=size, align=128, **more)
+
+
+def barrier(name: str, threads: int) -> str:
+    return _op("barrier", sym_name=name, threads=threads)
+
+
+def count(name: str) -> str:
+    """A trip count: a scalar argument of that name."""
+    return _op("param", sym_name=name, type="i32", bytes=4, align=4)
+
+
+def says(of: str, text: str) -> str:
+    return _op("protocol", of=of, text=text)
+
+
+def component(name: str, *parts: str) -> str:
+    return f"module @{name} attributes {{pipelink.component = {{abi = 1 : i64}}}} {{\n{''.join(parts)}}}\n"
+
+
+def kernel(*parts: str, target: str = "sm_90a", cluster: int = 1, **instances: str) -> str:
+    """``parts``: ``a.x > b.y`` connects, with attributes behind a blank; other text is an operation."""
+    lines = [_op("instance", sym_name=name, component=f"@{of}") for name, of in instances.items()]
+    for part in parts:
+        if ">" not in part or part.startswith("  "):
+            lines.append(part)
+            continue
+        ends, _, more = part.partition(" | ")
+        source, target_port = (f"@{end.strip().replace('.', '::@')}" for end in ends.split(">"))
+        extra = f", {more}" if more else ""
+        lines.append(f'  "pipelink.connect"() {{source = {source}, target = {target_port}{extra}}} : () -> ()\n')
+    lines.append(f'  "pipelink.grid"() {{value = ["{cluster}", "1", "1"]}} : () -> ()\n')
+    if cluster > 1:
+        lines.append(_op("cluster", value=[f"{cluster} : i64", "1 : i64", "1 : i64"]))
+        lines.append(_op("promise", name="cluster_lockstep", value=2))
+    return f'module @k attributes {{pipelink.kernel = {{target = "{target}"}}}} {{\n{"".join(lines)}}}\n'
+
+
+TILES = answers("next", "struct<12,4>(i32)")
+WORK = calls("work", "struct<12,4>(i32)")
+LOADER = component(
+    "t.loader",
+    role("load", 1, threads="one", registers=[24, 40]),
+    out("ab", "tma", f"{SWIZZLED}, {SWIZZLED}", stages=[1, 8]),
+    WORK,
+    count("k_tiles"),
+    says("load", "repeat work { repeat k_tiles+ { ab.acquire; ab.copy; } }"),
+)
+MAINLOOP = component(
+    "t.mainloop",
+    role("mma", 8, registers=[152, 240]),
+    into("ab", "wgmma", f"{SWIZZLED}, {SWIZZLED}", stages=[2, 8]),
+    WORK,
+    calls("store"),
+    count("k_tiles"),
+    says("mma", "repeat work { repeat k_tiles+ { ab.wait; ab.release keep 1; } ab.release; repeat 2 { store; } }"),
+)
+SCHEDULER = component("t.tiles", TILES)
+STORE = component("t.store", answers("store"))
+
+
+def gemm(stages: int) -> str:
+    return LOADER + MAINLOOP + SCHEDULER + STORE + kernel(
+        f"load.ab > mma.ab | stages = {stages} : i64", "load.work > tiles.next", "mma.work > tiles.next",
+        "mma.store > store.store",
+        load="t.loader", mma="t.mainloop", tiles="t.tiles", store="t.store",
+    )  # fmt: skip
+
+
+STAGED = component(
+    "t.staged",
+    answers("store"),
+    out("blocks", tiles=SWIZZLED, stages=[1, 2]),
+    says("store", "blocks.acquire; blocks.commit;"),
+)
+CHUNKS = component(
+    "t.chunks",
+    role("store", 1, threads="one"),
+    into("blocks", "tma", SWIZZLED, stages=[2, 2]),
+    WORK,
+    count("slots"),
+    says("store", "repeat work { repeat slots { blocks.wait; blocks.release keep 1; } }"),
+)
+
+
+def staged() -> str:
+    return LOADER + MAINLOOP + SCHEDULER + STAGED + CHUNKS + kernel(
+        "load.ab > mma.ab | stages = 2 : i64", "load.work > tiles.next", "mma.work > tiles.next",
+        "mma.store > finish.store", "finish.blocks > store.blocks", "store.work > tiles.next",
+        _op("bind", param="@store::@slots", value=2),
+        load="t.loader", mma="t.mainloop", tiles="t.tiles", finish="t.staged", store="t.chunks",
+    )  # fmt: skip
+
+
+def ends(stages: int, tiles: str = ITEM) -> str:
+    return (
+        component(
+            "t.writer",
+            role("fill", 2),
+            out("x", tiles=tiles, ends=True, may_be_empty=True),
+            count("n"),
+            says("fill", "repeat n { x.acquire; x.commit; } x.end;"),
+        )
+        + component(
+            "t.reader",
+            role("drain", 2),
+            into("x", tiles=tiles, ends=True, may_be_empty=True),
+            says("drain", "until x { x.wait; x.release; }"),
+        )
+        + kernel(f"a.x > b.x | stages = {stages} : i64", a="t.writer", b="t.reader")
+    )
+
+
+PAGES = component("t.pages", role("fill", 4), out("x"), count("n"), says("fill", "repeat n { x.acquire; x.commit; }"))
+SUM = component("t.sum", role("run", 1), into("x"), count("n"), says("run", "repeat n { x.wait; x.release; }"))
+MAX = component(
+    "t.max",
+    role("run", 4),
+    into("x"),
+    smem("scratch", 512),
+    barrier("met", 128),
+    count("n"),
+    says(
+        "run",
+        "repeat n { x.wait; x.release; scratch.write; met.sync; scratch.read by 1 warp; met.sync; }",
+    ),
+)
+
+
+def two_readers() -> str:
+    return PAGES + SUM + MAX + kernel(
+        "p.x > s.x | stages = 2 : i64", "p.x > m.x | stages = 2 : i64", p="t.pages", s="t.sum", m="t.max"
+    )  # fmt: skip
+
+
+def two_pairs() -> str:
+    """Two rings, two barriers, two scratch buffers."""
+    return PAGES + MAX + kernel(
+        "p.x > m.x | stages = 1 : i64", "q.x > w.x | stages = 1 : i64", p="t.pages", m="t.max", q="t.pages", w="t.max"
+    )  # fmt: skip
+
+
+def turns() -> str:
+    return component(
+        "t.turn",
+        role("run", 1, threads="one"),
+        token("mine", "in"),
+        token("other", "out"),
+        count("n"),
+        says("run", "repeat n { mine.take; other.pass; }"),
+    ) + kernel("a.other > b.mine", "b.other > a.mine | credit = 1 : i64", a="t.turn", b="t.turn")
+
+
+def ping_pong() -> str:
+    """Two consumers of two warpgroups take turns at their tiles, as a ping-pong GEMM does."""
+    consumer = component(
+        "t.consumer",
+        role("mma", 4),
+        into("ab", "wgmma", SWIZZLED, stages=[1, 8]),
+        token("mine", "in"),
+        token("other", "out"),
+        count("n"),
+        says("mma", "repeat n { mine.take; ab.wait; ab.release; other.pass; }"),
+    )
+    loader = component(
+        "t.feeder",
+        role("load", 1, threads="one"),
+        out("ab", "tma", SWIZZLED, stages=[1, 8]),
+        count("n"),
+        says("load", "repeat n { ab.acquire; ab.copy; }"),
+    )
+    return consumer + loader + kernel(
+        "l.ab > a.ab | stages = 1 : i64", "r.ab > b.ab | stages = 1 : i64",
+        "a.other > b.mine", "b.other > a.mine | credit = 1 : i64",
+        l="t.feeder", r="t.feeder", a="t.consumer", b="t.consumer",
+    )  # fmt: skip
+
+
+def local_ring(stages: int) -> str:
+    return component(
+        "t.copies",
+        role("mma", 4),
+        local("ab", stages=[2, 4]),
+        count("n"),
+        says(
+            "mma",
+            "repeat ab.stages - 1 { ab.acquire; ab.commit; } repeat n { ab.wait; ab.acquire; ab.commit; ab.release; }",
+        ),
+    ).replace("stages = [2, 4]", f"stages = [{stages}, {stages}]") + kernel(a="t.copies")
+
+
+def handover() -> str:
+    """A buffer handed from one role to the other by named barriers: one side syncs, the other only arrives."""
+    return component(
+        "t.pair",
+        role("a", 1),
+        role("b", 2),
+        smem("page", 1024, role="a"),
+        barrier("full", 96),
+        barrier("free", 96),
+        count("n"),
+        says("a", "repeat n { free.sync; page.write; full.arrive; }"),
+        says("b", "repeat n { free.arrive; full.sync; page.read; }"),
+    ).replace(', role = "a"', "") + kernel(a="t.pair")
+
+
+def choice() -> str:
+    return (
+        component(
+            "t.chooser",
+            role("fill", 1),
+            out("x"),
+            out("y"),
+            count("n"),
+            says("fill", "repeat n { choose dense { x.acquire; x.commit; } or { y.acquire; y.commit; } }"),
+        )
+        + component(
+            "t.chosen",
+            role("run", 1),
+            into("x"),
+            into("y"),
+            count("n"),
+            says("run", "repeat n { choose dense { x.wait; x.release; } or { y.wait; y.release; } }"),
+        )
+        + kernel("a.x > b.x | stages = 1 : i64", "a.y > b.y | stages = 1 : i64", a="t.chooser", b="t.chosen")
+    )
+
+
+def elected() -> str:
+    """All warps read, meet, and one of them gives the slot back."""
+    return (
+        PAGES
+        + component(
+            "t.elected",
+            role("run", 2),
+            into("x"),
+            barrier("met", 64),
+            count("n"),
+            says("run", "repeat n { x.wait; met.sync; x.release by 1 warp; }"),
+        )
+        + kernel("p.x > e.x | stages = 2 : i64", p="t.pages", e="t.elected")
+    )
+
+
+def convert() -> str:
+    return component(
+        "t.fill", role("run", 2), out("x", tiles=ROWS), count("n"), says("run", "repeat n { x.acquire; x.commit; }")
+    ) + component(
+        "t.use",
+        role("run", 4),
+        into("x", "wgmma", SWIZZLED),
+        count("n"),
+        says("run", "repeat n { x.wait; x.release; }"),
+    ) + kernel("a.x > b.x | stages = 2 : i64", a="t.fill", b="t.use")  # fmt: skip
+
+
+def echo(stages: int, ahead: int = 1) -> str:
+    """Requests and answers: the asker is ``ahead`` requests ahead, which takes that many slots."""
+    return (
+        component(
+            "t.asker",
+            role("ask", 1),
+            out("question"),
+            into("reply"),
+            count("n"),
+            says(
+                "ask",
+                f"repeat {ahead} {{ question.acquire; question.commit; }} "
+                "repeat n { question.acquire; question.commit; reply.wait; reply.release; } "
+                f"repeat {ahead} {{ reply.wait; reply.release; }}",
+            ),
+        )
+        + component(
+            "t.replier",
+            role("run", 1),
+            into("question"),
+            out("reply"),
+            count("n"),
+            says(
+                "run",
+                f"repeat {ahead} {{ question.wait; reply.acquire; reply.commit; question.release; }} "
+                "repeat n { question.wait; reply.acquire; reply.commit; question.release; }",
+            ),
+        )
+        + kernel(
+            f"a.question > b.question | stages = {stages} : i64",
+            f"b.reply > a.reply | stages = {stages} : i64",
+            a="t.asker",
+            b="t.replier",
+        )
+    )
+
+
+def chain() -> str:
+    """No protocol stated: defaults, from a counted producer to the last reader."""
+    return (
+        PAGES
+        + component("t.middle", role("run", 2), into("x"), out("y"))
+        + component("t.last", role("run", 1), into("y"))
+        + kernel("p.x > m.x | stages = 2 : i64", "m.y > z.y | stages = 1 : i64", p="t.pages", m="t.middle", z="t.last")
+    )
+
+
+def overlaid() -> str:
+    """Two buffers of one role on the same bytes, used one after the other."""
+    return component(
+        "t.phases",
+        role("run", 4),
+        smem("early", 1024, live=[0, 1]),
+        smem("late", 1024, live=[1, 2]),
+        barrier("met", 128),
+        count("n"),
+        says(
+            "run",
+            "repeat n { early.write; met.sync; early.read; met.sync; late.write; met.sync; late.read; met.sync; }",
+        ),
+    ) + kernel(a="t.phases")
+
+
+def bound() -> str:
+    return PAGES + SUM + kernel(
+        "p.x > s.x | stages = 2 : i64",
+        _op("bind", param="@p::@n", value=3),
+        _op("bind", param="@s::@n", value=3),
+        p="t.pages", s="t.sum",
+    )  # fmt: skip
+
+
+def pair_of_slots() -> str:
+    """Two slots are held at a time: one less and it hangs."""
+    return (
+        PAGES
+        + component(
+            "t.wide",
+            role("run", 4),
+            into("x", stages=[2, 8]),
+            count("n"),
+            says("run", "repeat n { x.wait; x.release keep 1; }"),
+        )
+        + kernel("p.x > s.x | stages = 2 : i64", p="t.pages", s="t.wide")
+    )
+
+
+def accumulators() -> str:
+    """Tensor memory: operands by TMA, tensor cores that arrive for one thread, warps that read accumulators."""
+    return component(
+        "t.operands",
+        role("load", 1, threads="one"),
+        out("ab", "tma", SWIZZLED),
+        count("n"),
+        count("k"),
+        says("load", "repeat n { repeat k+ { ab.acquire; ab.copy; } }"),
+    ) + component(
+        "t.umma",
+        role("mma", 1, threads="one"),
+        into("ab", "tcgen05", SWIZZLED),
+        out("acc", "tcgen05", COLUMNS, stages=[1, 2]),
+        count("n"),
+        count("k"),
+        says("mma", "repeat n { acc.acquire; repeat k+ { ab.wait; ab.release; } acc.commit; }"),
+    ) + component(
+        "t.finish",
+        role("run", 4),
+        into("acc", "tcgen05", COLUMNS, stages=[1, 2]),
+        count("n"),
+        says("run", "repeat n { acc.wait; acc.release; }"),
+    ) + kernel(
+        "l.ab > m.ab | stages = 2 : i64", "m.acc > f.acc | stages = 1 : i64",
+        target="sm_100a", l="t.operands", m="t.umma", f="t.finish",
+    )  # fmt: skip
+
+
+def clustered() -> str:
+    return component(
+        "t.half",
+        role("load", 1, threads="one"),
+        out("ab", "tma", f"{SWIZZLED}, {SWIZZLED}"),
+        count("n"),
+        says("load", "repeat n { ab.acquire; ab.copy; }"),
+    ) + component(
+        "t.both",
+        role("mma", 4),
+        into("ab", "wgmma", f"{SWIZZLED}, {SWIZZLED}"),
+        count("n"),
+        says("mma", "repeat n { ab.wait; ab.release; }"),
+    ) + kernel(
+        'l.ab > m.ab | stages = 1 : i64, transfer = "cluster", shared = [1 : i64]', cluster=2, l="t.half", m="t.both"
+    )  # fmt: skip
+
+
+INPUTS: dict[str, str] = {
+    "gemm_2": gemm(2),
+    "gemm_3": gemm(3),
+    "staged": staged(),
+    "ends_1": ends(1),
+    "ends_2": ends(2),
+    "two_readers": two_readers(),
+    "two_pairs": two_pairs(),
+    "turns": turns(),
+    "ping_pong": ping_pong(),
+    "local_2": local_ring(2),
+    "local_3": local_ring(3),
+    "handover": handover(),
+    "choice": choice(),
+    "elected": elected(),
+    "convert": convert(),
+    "echo": echo(1),
+    "chain": chain(),
+    "overlaid": overlaid(),
+    "bound": bound(),
+    "pair_of_slots": pair_of_slots(),
+    "accumulators": accumulators(),
+    "clustered": clustered(),
+}

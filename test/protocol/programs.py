@@ -1,0 +1,501 @@
+"""Placed kernels as programs for the simulator: what each group of warps does, step by step, and what memory there is.
+
+In: a placed kernel and its components (views), and one value for every count that is known only at launch.  Out: a
+:class:`Machine` of *movers*, the warps of a role that always act together, each with a list of operations that name
+the addresses, counts and identifiers of the placement as the linked code would use them.  What an operation consists
+of was taken from ``pipelink/transfers/*.cu`` and from the entry; nothing here comes from pass ``prove``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pipelink.analysis.protocol import language
+from pipelink.analysis.protocol.syntax import Action, Block, Callers, Choose, Fence, Protocol, Rank, Repeat, Step, Until
+from pipelink.ir.views import Component, Connect, Instance, Kernel, Port
+from test.protocol.layout import Layout
+from test.protocol.machine import (
+    MAX_OPS,
+    Counts,
+    Machine,
+    Mover,
+    Symbol,
+    UnsupportedError,
+    Use,
+    arrivals_of,
+    narrower,
+    slots_of,
+    taking_part,
+    warps_of,
+)
+
+
+class Builder:
+    def __init__(self, kernel: Kernel, components: Mapping[str, Component], counts: Counts) -> None:
+        self.kernel, self.components, self.counts = kernel, components, counts
+        self.instances: dict[str, Instance] = kernel.instances
+        self.component: dict[str, Component] = {
+            name: components[instance.component] for name, instance in kernel.instances.items()
+        }
+        self.placement: dict[str, Any] = kernel.placement or {}
+        cluster = self.placement.get("cluster", [1])
+        self.ctas = cluster[0] if len(cluster) else 1
+        self.outgoing: dict[tuple[str, str], list[Connect]] = {}
+        self.incoming: dict[tuple[str, str], Connect] = {}
+        for connect in kernel.connects:
+            if self.placed(connect)["transfer"] in ("dispatch", "lease", "signal"):
+                raise UnsupportedError(self.placed(connect)["transfer"])
+            self.outgoing.setdefault((connect.source.root, connect.source.leaf), []).append(connect)
+            self.incoming[connect.target.root, connect.target.leaf] = connect
+        self.uses: list[Use] = []
+        self.known: dict[tuple[Any, ...], Use] = {}
+        self.movers: list[Mover] = []
+        self.barrier_ids: dict[tuple[int, int], None] = {}
+        self.touched: set[tuple[str, str]] = set()
+        self.elastic: dict[tuple[str, str], int] = {}
+        self.choices: dict[tuple[int, Symbol], int] = {}
+
+    @staticmethod
+    def placed(view: Instance | Connect) -> dict[str, Any]:
+        assert view.placement is not None
+        return view.placement
+
+    # ---------------------------------------------------------------- roles and movers
+
+    def protocol(self, instance: str, name: str) -> Protocol:
+        return language.protocol_of(self.component[instance], name)
+
+    def callees(self, instance: str, block: Block) -> Iterator[tuple[str, str, Action]]:
+        for action in language.actions_of(block):
+            if action.verb == "call":
+                for connect in self.outgoing.get((instance, action.subject), []):
+                    yield connect.target.root, connect.target.leaf, action
+
+    def inlined(self, instance: str, block: Block, depth: int = 0) -> Iterator[tuple[str, Action]]:
+        """Every action of a block and of the answers that it calls, with the instance whose it is."""
+        if depth > 16:
+            raise UnsupportedError("calls within calls")
+        for action in language.actions_of(block):
+            yield instance, action
+        for callee, answer, _ in self.callees(instance, block):
+            yield from self.inlined(callee, self.protocol(callee, answer).body, depth + 1)
+
+    def make_movers(self, cta: int, instance: str, role: str) -> list[Mover]:
+        declared = self.component[instance].roles[role]
+        placed = self.placed(self.instances[instance])["roles"][role]
+        warps = placed["warps"]
+        edges = {0, warps}
+        groups = False
+        for owner, action in self.inlined(instance, self.protocol(instance, role).body):
+            port = self.component[owner].ports.get(action.subject)
+            groups |= port is not None and port.touch == "wgmma"
+            if action.by is not None:
+                edges.add(min(warps, warps_of(action.by)))
+        if groups:
+            edges |= set(range(0, warps, 4))
+        elif len(edges) == 2 and warps > 1:
+            edges.add(1)
+        ordered = sorted(edges)
+        return [
+            Mover(
+                f"{instance}::{role}[{first}:{end}]" + (f" CTA {cta}" if self.ctas > 1 else ""),
+                cta, instance, role, first, end - first, 1 if declared.one_thread else 32 * (end - first),
+                placed["first_warp"] + first,
+            )
+            for first, end in itertools.pairwise(ordered)
+        ]  # fmt: skip
+
+    # ---------------------------------------------------------------- counts
+
+    def count(self, instance: str, repeat: Repeat, role: tuple[str, str]) -> int:
+        if repeat.count is None:
+            return self.elastic[role]
+        values: dict[str, int] = {}
+        least = 1 if repeat.at_least_once else 0
+        for name in language.count_names(repeat.count):
+            if name.endswith(".stages"):
+                values[name] = self.stages(instance, name.removesuffix(".stages"))
+                continue
+            symbol = self.symbol(instance, name)
+            alone = repeat.count == name
+            values[name] = symbol if isinstance(symbol, int) else self.counts.number(symbol, least if alone else 0)
+        return max(language.count_value(repeat.count, values), least)
+
+    def symbol(self, instance: str, name: str) -> Symbol | int:
+        component = self.component[instance]
+        if name in component.params:
+            placed = self.placed(self.instances[instance])["params"][name]
+            return int(placed["value"]) if "value" in placed else ("field", placed["field"])
+        connect = self.outgoing[instance, name][0]
+        answering = self.instances[connect.target.root]
+        bound = tuple(sorted((key, str(value)) for key, value in self.placed(answering).get("params", {}).items()))
+        return ("call", answering.component, bound, connect.target.leaf)
+
+    def stages(self, instance: str, port: str) -> int:
+        local = self.placed(self.instances[instance]).get("locals", {}).get(port)
+        if local is not None:
+            return local["stages"]
+        connects = self.outgoing.get((instance, port)) or [self.incoming[instance, port]]
+        return self.placed(connects[0])["stages"]
+
+    # ---------------------------------------------------------------- uses
+
+    def use(self, cta: int, instance: str, port: Port, side: str) -> Use:
+        key = (cta, instance, port.name, side)
+        if key not in self.known:
+            found = self._use(cta, instance, port, side)
+            self.known[key] = found
+            self.uses.append(found)
+        return self.known[key]
+
+    def _use(self, cta: int, instance: str, port: Port, side: str) -> Use:
+        name, index = f"{instance}::{port.name}", len(self.uses)
+        mode = "w" if side in ("out", "fill") else "r"
+        if port.direction == "local":
+            placed = self.placed(self.instances[instance])["locals"][port.name]
+            which = "producer_cursor" if side == "fill" else "consumer_cursor"
+            use = Use(index, name, "local", mode, name, cta, placed["stages"], placed[which])
+            use.places = [slots_of(placed, stage) for stage in range(placed["stages"])]
+            return use
+        connect = self.outgoing[instance, port.name][0] if side == "out" else self.incoming[instance, port.name]
+        placed = self.placed(connect)
+        source, leaf = connect.source.root, connect.source.leaf
+        owner = f"{source}::{leaf}"
+        if placed["transfer"] == "token":
+            credit = self.component[connect.target.root].ports[connect.target.leaf].credit
+            credit = connect.data.get("credit", credit)
+            if side == "out":
+                return Use(index, name, "token_out", "w", owner, cta, full=placed["full"], unit=placed["producer_unit"])
+            cursor = placed["consumer_cursor"]
+            return Use(index, name, "token_in", "r", owner, cta, 1, cursor, placed["full"], credit=credit)
+        tma = self.component[source].ports[leaf].touch.startswith("tma")
+        which, unit = ("producer_cursor", "producer_unit") if side == "out" else ("consumer_cursor", "consumer_unit")
+        use = Use(
+            index, name, side, mode, owner, cta, placed["stages"], placed[which], placed["full"], placed["empty"],
+            placed.get("end"), placed["bytes"], unit=placed[unit],
+        )  # fmt: skip
+        use.tiles = tuple(tile.bytes for tile in self.component[source].ports[leaf].tiles)
+        use.shared = tuple(connect.shared or ())
+        use.function = "pair" if placed["transfer"].startswith("pair.") else "cluster" if use.shared else "ring"
+        if tma:
+            use.parts = tuple(("tma", rank) for rank in range(self.ctas if use.shared else 1))
+        use.async_reads = placed[unit] == "commit"
+        use.places = [slots_of(placed, stage) for stage in range(use.stages)]
+        return use
+
+    def buffer(self, cta: int, key: str, address: int, size: int, mode: str, space: str = "smem") -> Use:
+        found = self.known.get((cta, key, mode))
+        if found is None:
+            found = Use(len(self.uses), key, "buffer", mode, key, cta)
+            found.places = [[(space, address, address + size)]]
+            self.known[cta, key, mode] = found
+            self.uses.append(found)
+        return found
+
+    # ---------------------------------------------------------------- from protocols to operations
+
+    def run(self, mover: Mover, instance: str, of: str, block: Block, limit: Callers | None, leave: list[Any]) -> None:
+        for step in block:
+            if len(mover.ops) > MAX_OPS:
+                raise UnsupportedError(f"more than {MAX_OPS} operations")
+            self.step(mover, instance, of, step, limit, leave)
+
+    def step(self, mover: Mover, instance: str, of: str, step: Step, limit: Callers | None, leave: list[Any]) -> None:
+        match step:
+            case Action():
+                self.action(mover, instance, step, narrower(step.by, limit), leave)
+            case Repeat():
+                for _ in range(self.count(instance, step, (mover.instance, mover.role))):
+                    self.run(mover, instance, of, step.body, limit, leave)
+            case Until():
+                start = len(mover.ops)
+                inner: list[Any] = [f"{instance}::{step.port}", []]
+                self.run(mover, instance, of, step.body, limit, [*leave, inner])
+                mover.ops.append(("jump", start))
+                for at in inner[1]:
+                    mover.ops[at] = (*mover.ops[at][:-1], len(mover.ops))
+            case Choose():
+                if leave:
+                    raise UnsupportedError("a choice inside of 'until'")
+                symbol: Symbol = ("choose", step.name or (instance, of, step.column))
+                key = (id(mover), symbol)
+                nth = self.choices.get(key, 0)
+                self.choices[key] = nth + 1
+                chosen = self.counts.way(symbol, len(step.ways), nth)
+                self.run(mover, instance, of, step.ways[chosen], limit, leave)
+            case Rank():
+                if step.rank == mover.cta:
+                    self.run(mover, instance, of, step.body, limit, leave)
+            case Fence():
+                pass
+
+    def action(self, mover: Mover, instance: str, action: Action, by: Callers | None, leave: list[Any]) -> None:
+        component = self.component[instance]
+        port = component.ports.get(action.subject)
+        if action.verb == "call":
+            for callee, answer, _ in self.callees(instance, (action,)):
+                self.run(mover, callee, answer, self.protocol(callee, answer).body, by, leave)
+            return
+        threads, warps = taking_part(mover, by)
+        if not threads:
+            if port is not None and action.verb in ("release", "commit") and port.direction != "local":
+                self.leave_to_others(mover, instance, port, action)
+            return
+        if port is not None:
+            self.port_action(mover, instance, port, action, threads, warps, leave)
+        elif action.subject in component.barriers:
+            placed = self.placed(self.instances[instance])["barriers"][action.subject]
+            declared = component.barriers[action.subject].threads
+            name = f"{instance}::{action.subject}"
+            self.barrier(mover, name, placed, declared, threads, warps, action.verb == "sync")
+        elif action.subject in component.smem:
+            self.touched.add((instance, action.subject))
+            address = self.placed(self.instances[instance])["smem"][action.subject]
+            size = component.smem[action.subject].bytes
+            mode = "w" if action.verb == "write" else "r"
+            self.touch(mover, self.buffer(mover.cta, f"{instance}::{action.subject}", address, size, mode))
+        elif action.subject in component.tmem:
+            column = self.placed(self.instances[instance])["tmem"][action.subject]
+            size = component.tmem[action.subject].columns
+            mode = "w" if action.verb == "write" else "r"
+            self.touch(mover, self.buffer(mover.cta, f"{instance}::{action.subject}", column, size, mode, "tmem"))
+        else:
+            raise UnsupportedError(f"{action.subject}.{action.verb}")
+
+    def leave_to_others(self, mover: Mover, instance: str, port: Port, action: Action) -> None:
+        """Others of the role give a slot back, or commit it, for these warps too.  What they do with it ends where
+        they last meet or tell somebody after they took it, or else here."""
+        if port.direction == "out" and (instance, port.name) not in self.outgoing:
+            return
+        use = self.use(mover.cta, instance, port, "out" if port.direction == "out" else "in")
+        at = len(mover.ops)
+        for index in range(at - 1, -1, -1):
+            if mover.ops[index][0] in ("wait", "acquire") and mover.ops[index][1] == use.index:
+                break
+            if mover.ops[index][0] == "meet":
+                at = index
+                break
+        mover.ops.insert(at, ("yield", use.index, action.keep))
+
+    def touch(self, mover: Mover, use: Use) -> None:
+        mover.ops += [("begin", use.index), ("finish", use.index)]
+
+    def barrier(
+        self, mover: Mover, name: str, placed: dict[str, Any], declared: int, threads: int, warps: int, sync: bool
+    ) -> None:
+        at = (mover.cta, placed["id"])
+        self.barrier_ids[at] = None
+        mover.ops.append(("meet", at, placed["threads"], threads, warps, name, declared))
+        if sync:
+            mover.ops.append(("met", at))
+
+    def port_action(
+        self, mover: Mover, instance: str, port: Port, action: Action, threads: int, warps: int, leave: list[Any]
+    ) -> None:
+        verb, keep = action.verb, action.keep
+        if port.kind not in ("stream", "token"):
+            raise UnsupportedError(f"{port.kind} port")
+        if verb in ("read", "write"):
+            return  # between taking a slot and giving it back it counts as touched anyhow
+        if port.direction == "local":
+            self.local_action(mover, instance, port, verb, keep)
+            return
+        if port.kind == "stream" and port.direction == "out" and (instance, port.name) not in self.outgoing:
+            return
+        use = self.use(mover.cta, instance, port, "out" if port.direction == "out" else "in")
+        arrivals = arrivals_of(mover, use.unit, threads, warps)
+        match verb:
+            case "acquire":
+                mover.ops.append(("acquire", use.index, threads if use.unit == "tx" else 0))
+                self.staged(mover, instance, port, before=True)
+            case "copy":
+                mover.ops.append(("copy", use.index, keep))
+            case "commit":
+                converted = self.staged(mover, instance, port, before=False)
+                mover.ops.append(("commit", use.index, keep, arrivals))
+                if converted is not None:
+                    mover.ops.append(("finish", converted.index))
+                    self.staging_barrier(mover, instance, port)
+            case "end":
+                mover.ops.append(("end", use.index, arrivals))
+            case "wait":
+                at = len(mover.ops)
+                mover.ops.append(("wait", use.index, None))
+                for port_name, places in reversed(leave):
+                    if port_name == use.name:
+                        places.append(at)
+                        break
+            case "release":
+                mover.ops.append(("release", use.index, keep, arrivals))
+            case "pass":
+                mover.ops.append(("pass", use.index, arrivals))
+            case "take":
+                mover.ops.append(("take", use.index))
+            case _:
+                raise UnsupportedError(f"{port.name}.{verb}")
+
+    def staging(self, mover: Mover, instance: str, port: Port, mode: str) -> Use | None:
+        placed = self.placed(self.outgoing[instance, port.name][0])
+        if placed["transfer"] != "ring.threads.convert":
+            return None
+        one = placed["staging"][0]
+        return self.buffer(mover.cta, f"{instance}::{port.name} staging", one["address"], one["bytes"], mode)
+
+    def staging_barrier(self, mover: Mover, instance: str, port: Port) -> None:
+        placed = self.placed(self.outgoing[instance, port.name][0])["barrier"]
+        declared = 32 * self.component[mover.instance].roles[mover.role].warps
+        self.barrier(
+            mover, f"{instance}::{port.name} conversion", placed, declared, mover.threads, mover.warps, sync=True
+        )
+
+    def staged(self, mover: Mover, instance: str, port: Port, *, before: bool) -> Use | None:
+        """A converted slot is written to a staging tile first, then all threads move it to its place."""
+        use = self.staging(mover, instance, port, "w" if before else "r")
+        if use is None:
+            return None
+        if before:
+            mover.ops.append(("begin", use.index))
+            return None
+        written = self.staging(mover, instance, port, "w")
+        assert written is not None
+        mover.ops.append(("finish", written.index))
+        self.staging_barrier(mover, instance, port)
+        mover.ops.append(("begin", use.index))
+        return use
+
+    def local_action(self, mover: Mover, instance: str, port: Port, verb: str, keep: int) -> None:
+        fill, drain = self.use(mover.cta, instance, port, "fill"), self.use(mover.cta, instance, port, "drain")
+        placed = self.placed(self.instances[instance])["locals"][port.name]
+        match verb:
+            case "acquire":
+                mover.ops.append(("issue", fill.index))
+            case "commit":
+                mover.ops.append(("group", fill.index, keep))
+            case "wait":
+                mover.ops.append(("arrived", fill.index, max(placed["stages"] - 2, 0)))
+                declared = 32 * self.component[mover.instance].roles[mover.role].warps
+                self.barrier(
+                    mover,
+                    f"{instance}::{port.name}",
+                    placed["barrier"],
+                    declared,
+                    mover.threads,
+                    mover.warps,
+                    sync=True,
+                )
+                mover.ops.append(("fetch", drain.index))
+            case _:
+                mover.ops.append(("drop", drain.index, keep))
+
+    # ---------------------------------------------------------------- how often elastic roles run
+
+    def settle(self) -> None:
+        """A role without a protocol runs as often as its partners want: from the partners' counts, where they are
+        known, else from one free count."""
+        roles = [(i, r) for i, component in self.component.items() for r in component.roles]
+        loops = {key: _elastic(self.protocol(*key).body) for key in roles}
+        rates = {key: (self.tally(key, 0), self.tally(key, 1)) for key in roles}
+        self.elastic = {key: 0 for key in roles if not loops[key]}
+        waiting = [key for key in roles if loops[key]]
+        while waiting:
+            for key in list(waiting):
+                if (n := self.wanted(key, rates)) is not None:
+                    self.elastic[key] = n
+                    waiting.remove(key)
+                    break
+            else:
+                self.elastic[waiting.pop(0)] = self.counts.number(("elastic",))
+
+    def wanted(self, key: tuple[str, str], rates: dict[tuple[str, str], Any]) -> int | None:
+        none, one = rates[key]
+        for port, n in one.items():
+            each = n - none.get(port, 0)
+            for other, (fixed, once) in rates.items():
+                if other == key or other not in self.elastic or each <= 0 or port not in once:
+                    continue
+                if once[port] is None or fixed.get(port) is None:
+                    continue
+                total = fixed.get(port, 0) + self.elastic[other] * (once[port] - fixed.get(port, 0))
+                return max(total - none.get(port, 0), 0) // each
+        return None
+
+    def tally(self, role: tuple[str, str], n: int) -> dict[str, int | None]:
+        """Items of each ring that a role makes or takes when its elastic loop runs n times; None: until the end."""
+        found: dict[str, Any] = {}
+
+        def add(key: str, k: int | None) -> None:
+            found[key] = None if k is None or found.get(key, 0) is None else found.get(key, 0) + k
+
+        def walk(instance: str, block: Block, dynamic: bool, often: int = 1) -> None:
+            for step in block:
+                match step:
+                    case Repeat():
+                        times = n if step.count is None else self.count(instance, step, role)
+                        walk(instance, step.body, dynamic, often * times)
+                    case Until():
+                        walk(instance, step.body, True, often)
+                    case Choose():
+                        walk(instance, step.ways[0], True, often)
+                    case Rank():
+                        if step.rank == 0:
+                            walk(instance, step.body, dynamic, often)
+                    case Action(verb="call"):
+                        for callee, answer, _ in self.callees(instance, (step,)):
+                            walk(callee, self.protocol(callee, answer).body, dynamic, often)
+                    case Action(verb="acquire" | "wait" | "take" | "pass"):
+                        port = (instance, step.subject)
+                        connect = self.incoming.get(port) or next(iter(self.outgoing.get(port, [])), None)
+                        if connect is not None:
+                            add(f"{connect.source.root}::{connect.source.leaf}", None if dynamic else often)
+                    case _:
+                        pass
+
+        walk(role[0], self.protocol(*role).body, False)
+        return found
+
+    # ---------------------------------------------------------------- all of it
+
+    def build(self) -> Machine:
+        self.settle()
+        for cta in range(self.ctas):
+            for instance, component in self.component.items():
+                for role in component.roles:
+                    body = self.protocol(instance, role).body
+                    for mover in self.make_movers(cta, instance, role):
+                        self.mention(mover, instance, body)
+                        self.run(mover, instance, role, body, None, [])
+                        self.movers.append(mover)
+        self.name_writers()
+        layout = Layout(self.kernel, self.components, self.ctas)
+        return layout.memory(self.movers, self.uses, list(self.barrier_ids), self.touched)
+
+    def mention(self, mover: Mover, instance: str, body: Block) -> None:
+        """Ports that the protocol names, whether or not it comes to them."""
+        for owner, action in self.inlined(instance, body):
+            port = self.component[owner].ports.get(action.subject)
+            if port is None or port.kind not in ("stream", "token"):
+                continue
+            sides = ("fill", "drain") if port.direction == "local" else (port.direction,)
+            if port.direction == "out" and (owner, port.name) not in self.outgoing:
+                continue
+            mover.mentions |= {self.use(mover.cta, owner, port, side).index for side in sides}
+
+    def name_writers(self) -> None:
+        for use in self.uses:
+            if use.kind in ("out", "in", "local") and not use.parts:
+                use.parts = tuple(
+                    ("mover", mover.name)
+                    for mover in self.movers
+                    if any(
+                        op[0] in ("acquire", "issue")
+                        and self.uses[op[1]].owner == use.owner
+                        and (self.uses[op[1]].cta == use.cta or self.uses[op[1]].function == "pair")
+                        for op in mover.ops
+                    )
+                )
+
+
+def _elastic(block: Block) -> bool:
+    return any(isinstance(step, Repeat) and step.count is None for step in language.steps_of(block))
