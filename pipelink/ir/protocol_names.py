@@ -13,7 +13,7 @@ from pipelink.support.protocol import Action, Block, Callers, Choose, Repeat, Un
 from pipelink.support.protocol_text import ProtocolError, count_names, steps_of
 
 if TYPE_CHECKING:
-    from pipelink.ir.opviews import Port, Role
+    from pipelink.ir.opviews import Param, Port, Role
     from pipelink.ir.views import Component
 
 #: Verbs of a port by kind and direction; a producer by TMA has ``copy`` in place of ``commit``.
@@ -140,12 +140,16 @@ def _check_count(component: Component, count: str, column: int) -> None:
         if port is not None:
             raise ProtocolError(f"'{name}' counts nothing: counts are parameters and call ports", column)
         if param is None:
-            known = [*component.params, *(p.name for p in component.ports.values() if p.direction == "calls")]
-            raise ProtocolError(
-                f"{_owner(component)} has no parameter or call port '{name}'", column, suggest(name, known)
-            )
-        if param.type in ("tensor_map", "pointer") or param.type.endswith("*"):
+            known = [p.name for p in component.params.values() if _is_number(p)]
+            known += [p.name for p in component.ports.values() if p.direction == "calls"]
+            message = f"{_owner(component)} has no parameter or call port '{name}'"
+            raise ProtocolError(message, column, suggest(name, known))
+        if not _is_number(param):
             raise ProtocolError(f"parameter '{name}' is a {param.type}, not a number", column)
+
+
+def _is_number(param: Param) -> bool:
+    return param.type not in ("tensor_map", "pointer") and not param.type.endswith("*")
 
 
 def _check_until(component: Component, role: Role | None, name: str, column: int) -> None:
