@@ -7,43 +7,20 @@ is too narrow for its name is named in the list below.  Colours are classes, whi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
 from xml.sax.saxutils import escape
 
 from pipelink.ir.views import Kernel, Program
 from pipelink.map.collect import SYSTEM, BarrierUse, PlacementMap, Region, Row, collect, warpgroup_count
+from pipelink.map.style import CHARACTER, FILLS, Scheme, stylesheet
 from pipelink.target import NAMED_BARRIERS, SMEM_BASE, WARPGROUP_WARPS
-
-Scheme = Literal["auto", "light", "dark"]
 
 WIDTH = 1000
 _LEFT = 170  # where drawings start; titles stand to the left
 _RIGHT = 24
 _LANE = 34  # height of a lane of memory: a name above, stages below
 _LINE = 26  # height of a lane of warps, and of a barrier
-_CHARACTER = 7.2  # width of a 12 px letter
 _SHOWN_ROWS = 6  # alternatives of one group
 _SHOWN_LINES = 32
-
-# (light, dark) fills of instances, in order; both carry the text colour of their scheme.
-_FILLS = (
-    ("#a5c8ea", "#2d5f91"),
-    ("#f5c28e", "#8a5722"),
-    ("#a9d8b0", "#2f7043"),
-    ("#eba9b5", "#8c3d4f"),
-    ("#cdb4e4", "#654a88"),
-    ("#e2d38a", "#6f611f"),
-    ("#97d5d6", "#226d6d"),
-    ("#d3bfae", "#6a5442"),
-)
-_INK = {  # class: (light, dark)
-    "page": ("#ffffff", "#14181d"),
-    "free": ("#f0f2f4", "#20262d"),
-    "system": ("#b8bfc7", "#56606b"),
-    "line": ("#8b949e", "#7d8791"),
-    "text": ("#1b1f24", "#eceff3"),
-    "soft": ("#57606a", "#a3adb8"),
-}
 
 
 def render_svg(program: Program, kernel: Kernel, scheme: Scheme = "auto") -> str:
@@ -51,28 +28,12 @@ def render_svg(program: Program, kernel: Kernel, scheme: Scheme = "auto") -> str
     return _Picture(collect(program, kernel)).draw(scheme)
 
 
-def _style(scheme: Scheme) -> str:
-    def rules(index: int) -> str:
-        found = [f".o{n}{{fill:{fill[index]}}}" for n, fill in enumerate(_FILLS)]
-        found += [f".{name}{{fill:{ink[index]}}}" for name, ink in _INK.items()]
-        found.append(f".cut{{stroke:{_INK['page'][index]}}}.rule{{stroke:{_INK['line'][index]}}}")
-        return "".join(found)
-
-    base = (
-        "text{font:12px system-ui,'DejaVu Sans',sans-serif}.mono{font-family:ui-monospace,'DejaVu Sans Mono',monospace;"
-    )
-    base += "font-size:11px}.h{font-size:14px;font-weight:600}.t{font-size:18px;font-weight:600}"
-    if scheme == "auto":
-        return f"{base}{rules(0)}@media (prefers-color-scheme:dark){{{rules(1)}}}"
-    return base + rules(1 if scheme == "dark" else 0)
-
-
 class _Picture:
     def __init__(self, drawn: PlacementMap) -> None:
         self.drawn = drawn
         self.out: list[str] = []
         self.y = 34.0
-        self.colour = {owner: f"o{n % len(_FILLS)}" for n, owner in enumerate(drawn.owners)}
+        self.colour = {owner: f"o{n % len(FILLS)}" for n, owner in enumerate(drawn.owners)}
         self.colour[SYSTEM] = "system"
 
     def draw(self, scheme: Scheme) -> str:
@@ -90,7 +51,7 @@ class _Picture:
                 f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
                 f'height="{height}" role="img" aria-label="{title}">',
                 f"<title>{title}</title>",
-                f"<style>{_style(scheme)}</style>",
+                f"<style>{stylesheet(scheme)}</style>",
                 f'<rect class="page" width="{WIDTH}" height="{height}"/>',
                 *self.out,
                 "</svg>\n",
@@ -123,7 +84,7 @@ class _Picture:
     def label(self, x: float, y: float, room: float, choices: Sequence[str], css: str = "text") -> None:
         """The first of ``choices`` that fits into ``room``, in the middle; nothing if none does."""
         for content in choices:
-            if content and len(content) * _CHARACTER + 6 <= room:
+            if content and len(content) * CHARACTER + 6 <= room:
                 self.text(x + room / 2, y, content, css, "middle")
                 return
 
@@ -139,7 +100,7 @@ class _Picture:
         x, room = _LEFT, WIDTH - _RIGHT
         self.y += 22
         for owner in drawn.owners[:24]:
-            width = 24 + len(owner) * _CHARACTER + 14
+            width = 24 + len(owner) * CHARACTER + 14
             if x + width > room:
                 x, self.y = _LEFT, self.y + 20
             self.box(x, self.y - 10, 12, 12, self.colour[owner])

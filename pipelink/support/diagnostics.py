@@ -23,6 +23,7 @@ Severity = Literal["error", "warning", "remark"]
 MAX_LISTED = 8  # names that a hint lists where none is near
 MAX_SHOWN = 160  # characters of a source line
 MAX_NOTES = 3  # notes shown per diagnostic in text; the rest are counted
+MAX_STEPS = 24  # steps of a counterexample shown in text; gaps are counted
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,12 @@ class Location:
                 parts.append(str(self.column))
         return ":".join(parts)
 
+    def to_json(self) -> dict[str, object] | None:
+        """The place as plain data; None where neither file nor line is known."""
+        if not self.file and not self.line:
+            return None
+        return {"file": self.file, "line": self.line, "column": self.column}
+
 
 UNKNOWN = Location()
 
@@ -59,7 +66,7 @@ class Note:
 class Diagnostic:
     """One message: ``id`` is a key of :data:`pipelink.support.catalog.CATALOG`; ``message`` is lower case, without
     a full stop, and names component, resource, expected and actual.  ``trace`` is the counterexample of a protocol
-    error, in place of which the text shows a summary."""
+    error."""
 
     severity: Severity
     id: str
@@ -76,19 +83,15 @@ class Diagnostic:
     def to_json(self) -> dict[str, object]:
         """The diagnostic as plain data, the element of ``--diagnostics=json``."""
 
-        def place(location: Location) -> dict[str, object] | None:
-            if not location.file and not location.line:
-                return None
-            return {"file": location.file, "line": location.line, "column": location.column}
-
-        return {
+        found: dict[str, object] = {
             "severity": self.severity,
             "id": self.id,
             "message": self.message,
-            "location": place(self.location),
-            "notes": [{"message": n.message, "location": place(n.location)} for n in self.notes],
+            "location": self.location.to_json(),
+            "notes": [{"message": n.message, "location": n.location.to_json()} for n in self.notes],
             "hint": self.hint,
         }
+        return found if self.trace is None else {**found, "trace": self.trace.to_json()}
 
 
 class LinkError(Exception):
@@ -193,7 +196,8 @@ def _source_line(location: Location) -> str | None:
 
 
 def render_text(diagnostic: Diagnostic) -> str:
-    """The diagnostic as people read it: ``file:line:col: error: message [id]``, source line, caret, notes, hint."""
+    """The diagnostic as people read it: ``file:line:col: error: message [id]``, source line, caret, counterexample,
+    notes, hint."""
     lines = [f"{diagnostic.location}: {diagnostic.severity}: {diagnostic.message} [{diagnostic.id}]"]
     if not diagnostic.location.file and not diagnostic.location.line:
         lines = [f"{diagnostic.severity}: {diagnostic.message} [{diagnostic.id}]"]
@@ -204,6 +208,8 @@ def render_text(diagnostic: Diagnostic) -> str:
         if column:
             before = source[: column - 1].ljust(column - 1)
             lines.append("  " + "".join("\t" if c == "\t" else " " for c in before) + "^")
+    if diagnostic.trace is not None:
+        lines += diagnostic.trace.lines(MAX_STEPS)
     for note in diagnostic.notes[:MAX_NOTES]:
         prefix = f"{note.location}: " if note.location.file or note.location.line else ""
         lines.append(f"{prefix}note: {note.message}")

@@ -1,10 +1,15 @@
-"""A counterexample as data: what each role did, step by step, until something went wrong."""
+"""A counterexample as data: what each role did, step by step, until something went wrong.
+
+It reads as text (:meth:`Trace.lines`, part of a diagnostic) and as JSON; :mod:`pipelink.map.trace` draws it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from pipelink.support.diagnostics import UNKNOWN, Location
+
+_WIDEST_ACTION = 44  # columns that a column of actions takes at most
 
 
 @dataclass(frozen=True)
@@ -33,3 +38,71 @@ class Trace:
     conflict: tuple[int, ...] = ()
     cycle: tuple[str, ...] = ()
     counts: tuple[tuple[str, str], ...] = ()
+
+    def shown(self, limit: int) -> tuple[int, ...]:
+        """At most ``limit`` steps that say most, in order: what conflicts or is blocked, what led there directly, the
+        last step of each lane, and then what came last."""
+        if len(self.steps) <= limit:
+            return tuple(range(len(self.steps)))
+        ends = [index for index, step in enumerate(self.steps) if step.blocked or index in self.conflict]
+        causes = [cause for index in ends for cause in self.steps[index].after]
+        final = {step.lane: index for index, step in enumerate(self.steps)}
+        order = [*ends, *causes, *final.values(), *reversed(range(len(self.steps)))]
+        return tuple(sorted(list(dict.fromkeys(order))[:limit]))
+
+    def lines(self, limit: int) -> list[str]:
+        """As text: title, at most ``limit`` steps (gaps are counted), then the conflict and the cycle."""
+        counts = ", ".join(f"{name} = {value}" for name, value in self.counts)
+        lines = [f"counterexample: {self.title}" + (f" (with {counts})" if counts else "")]
+        shown = self.shown(limit)
+        lane = max((len(self.steps[index].lane) for index in shown), default=0)
+        action = min(_WIDEST_ACTION, max((len(self.steps[index].action) for index in shown), default=0))
+        for index, before in zip(shown, (-1, *shown), strict=False):
+            if index > before + 1:
+                lines.append(f"       …  {_more(index - before - 1)}")
+            step = self.steps[index]
+            mark = "!" if index in self.conflict else "x" if step.blocked else " "
+            row = f"{mark} {index + 1:4}  {step.lane:<{lane}}  {step.action:<{action}}  {_why(step)}"
+            lines.append(row.rstrip())
+        if shown and len(self.steps) > shown[-1] + 1:
+            lines.append(f"       …  {_more(len(self.steps) - shown[-1] - 1)}")
+        if len(self.conflict) > 1:
+            lines.append(f"conflict: steps {' and '.join(str(index + 1) for index in self.conflict)}")
+        if self.cycle:
+            first, *others = (*self.cycle, self.cycle[0])
+            lines.append(f"cycle: {first} waits for {', which waits for '.join(others)}")
+        return lines
+
+    def to_json(self) -> dict[str, object]:
+        """The trace as plain data, part of ``--diagnostics=json``; steps are numbered from 0."""
+        return {
+            "title": self.title,
+            "lanes": list(self.lanes),
+            "steps": [
+                {
+                    "lane": step.lane,
+                    "action": step.action,
+                    "detail": step.detail,
+                    "after": list(step.after),
+                    "blocked": step.blocked,
+                    "location": step.location.to_json(),
+                }
+                for step in self.steps
+            ],
+            "conflict": list(self.conflict),
+            "cycle": list(self.cycle),
+            "counts": dict(self.counts),
+        }
+
+
+def _more(count: int) -> str:
+    return f"{count} more step{'s' if count > 1 else ''}"
+
+
+def _why(step: Step) -> str:
+    """What stands behind a step: that it is stuck, why it matters, which steps let it go on."""
+    parts = ["waits for ever"] if step.blocked else []
+    parts += [step.detail] if step.detail else []
+    if step.after and not step.blocked:
+        parts.append(f"after {', '.join(str(index + 1) for index in step.after)}")
+    return ": ".join(parts[:2]) if step.blocked else ", ".join(parts)
