@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelink.objects import Object, read_objects
 from pipelink.package import package_linked, write_package
-from pipelink.pipelines import PASSES, LinkedTarget, Observer, Request, Work, default_cache, link, monolith
+from pipelink.pipelines import HANG_LIMIT, PASSES, LinkedTarget, Observer, Request, Work, default_cache, link, monolith
 from pipelink.support.diagnostics import Location, Note, error, nearest
 
 if TYPE_CHECKING:
@@ -301,18 +301,31 @@ class Kernel:
         *targets: str,
         passes: str = PASSES,
         lineinfo: bool = False,
+        debug_hangs: int | bool = False,
+        timeline: bool = False,
         cache: Cache | bool | None = True,
         observer: Observer | None = None,
     ) -> Linked:
         """Link for ``targets`` (the kernel's own if none is named).
 
+        ``debug_hangs`` gives waits a time limit in milliseconds, True: 2,000; a launch then raises ``kernel-hang``
+        instead of waiting for ever.  ``timeline`` notes when each role waits, for ``runtime.Kernel.timeline``.
         ``cache`` is a cache, True for the user's own, or None or False to link anew.  Raises LinkError with everything
         that check, place, the vendor libraries or the audit have to say."""
         text = str(self.module.operation.get_asm(enable_debug_info=True)).encode()
         store = default_cache() if cache is True else None if cache is False else cache
         linked = [
             link(
-                Request(text, tuple(self._objects), kernel=self.name, target=target, passes=passes, lineinfo=lineinfo),
+                Request(
+                    text,
+                    tuple(self._objects),
+                    kernel=self.name,
+                    target=target,
+                    passes=passes,
+                    lineinfo=lineinfo,
+                    debug_hangs=HANG_LIMIT if debug_hangs is True else int(debug_hangs),
+                    timeline=timeline,
+                ),
                 cache=store,
                 observer=observer,
             )

@@ -36,9 +36,12 @@ from pipelink.support.diagnostics import Diagnostic, Diagnostics, Location, Note
 if TYPE_CHECKING:
     from pipelink.ir.views import Kernel, Program
     from pipelink.objects import Image, Object
+    from pipelink.passes import Pass
     from pipelink.support.mlir import ir
 
 PASSES = "check,place,fuse"
+HANG_LIMIT = 2000  # milliseconds of a wait in a debug link, where nothing else is said
+_WATCH, _WATCH_ARCH = "watch.cu", "sm_80"  # what only debug links contain, and the oldest architecture that runs it
 # The wheels whose versions decide what comes out.  Looked up without importing them.
 _TOOLS = (
     "nvidia-nvjitlink", "nvidia-nvvm", "nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-nvdisasm", "llvmlite",
@@ -51,7 +54,8 @@ _SOURCES = (".py", ".cu", ".cuh", ".irdl")
 class Request:
     """What to link.  ``text`` is the kernel's IR, ``path`` where it came from (for diagnostics); ``objects`` are
     files, or objects in memory.  ``kernel`` names one of several kernels, ``target`` overrides the kernel's own.
-    ``passes`` is the pipeline, ``options`` go to nvJitLink."""
+    ``passes`` is the pipeline, ``options`` go to nvJitLink.  ``debug_hangs`` (milliseconds that a wait may take, 0: no
+    limit) and ``timeline`` make a debug link (docs/debugging.md)."""
 
     text: bytes
     objects: tuple[Path | Object, ...] = ()
@@ -61,6 +65,8 @@ class Request:
     passes: str = PASSES
     lineinfo: bool = False
     options: tuple[str, ...] = ()
+    debug_hangs: int = 0
+    timeline: bool = False
 
 
 @dataclass
@@ -141,7 +147,7 @@ def key_of(request: Request) -> str:
     key.add("pipelink", source_digest())
     for name, version in tool_versions():
         key.add(f"tool {name}", version)
-    for name in ("kernel", "target", "passes", "lineinfo"):
+    for name in ("kernel", "target", "passes", "lineinfo", "debug_hangs", "timeline"):
         key.add(name, getattr(request, name))
     if request.lineinfo:
         key.add("path", _source_path(request))
@@ -244,6 +250,7 @@ def _build(request: Request, cache: Cache | None, watch: Observer) -> Parts:
         placement["connections"].values(),
         stack_bytes=work.stack_bytes,
         smem_limit=target.smem_for(int(placement["kernel"]["min_ctas"])),
+        leaves=bool(work.launch.get("debug", {}).get("limit_ms")),
     )
     inputs = [audit.LinkInput(image.name, "ltoir") for image in images]
     with watch.timed("audit"):
@@ -373,7 +380,7 @@ class Work:
         from pipelink.passes.check import CheckPass
         from pipelink.passes.pipeline import Instrument, parse_pipeline, pass_name, run_pipeline
 
-        keep, watch = self._keep, self.watch
+        keep, keep_launch, watch = self._keep, self._keep_launch, self.watch
 
         class Watch(Instrument):
             def before(self, name: str, module: ir.Operation) -> None:
@@ -384,13 +391,17 @@ class Work:
                 watch.times.append((name, seconds))
                 if name == "place":
                     keep(module)
+                elif name == "transfer":
+                    keep_launch(module)
 
-        passes = parse_pipeline(self.request.passes)
+        passes = self._debugged(parse_pipeline(self.request.passes))
         self.verify_objects()
         linker = ".".join(map(str, nvjitlink.version()))
         passes = [CheckPass(linker) if isinstance(p, CheckPass) and not p.linker else p for p in passes]
         if upto_place:
             passes = [p for p in passes if pass_name(p) in ("check", "place")]
+        if not any(pass_name(p) == "place" for p in passes):
+            self._keep_placed()
         run_pipeline(passes, self.module, instruments=[Watch()], diagnostics=self.diagnostics)
         if not self.placement:
             raise error("not-placed", f"the pipeline '{self.request.passes}' does not place kernel '{self.name}'")
@@ -420,8 +431,39 @@ class Work:
             self.map_svg, self.map_text = render_svg(views, kernel), render_text(views, kernel)
         self.watch.kept(f"{self.arch}.placed.mlir", f"{module}\n")
 
+    def _keep_placed(self) -> None:
+        """A kernel that was placed before, by a pipeline that does not place."""
+        from pipelink.ir import program
+
+        (kernel,) = program(self.module).kernels
+        views = (*kernel.instances.values(), *kernel.connects)
+        if kernel.placement and kernel.launch is not None and all(view.placement for view in views):
+            self._keep(self.module.operation)
+
+    def _debugged(self, passes: list[Pass]) -> list[Pass]:
+        """The pipeline of a debug link, if that is what was asked for.  Raises LinkError ``usage``."""
+        from pipelink.passes.transfer import TransferPass
+
+        limit, timeline = self.request.debug_hangs, self.request.timeline
+        if not limit and not timeline:
+            return passes
+        try:
+            debugged = TransferPass(debug_hangs=limit, timeline=timeline)
+        except ValueError as problem:
+            raise error("usage", str(problem)) from problem
+        return [debugged if isinstance(item, TransferPass) else item for item in passes]
+
+    def _keep_launch(self, module: ir.Operation) -> None:
+        """The launch contract of a debug link says more than that of ``place``."""
+        from pipelink.ir import program
+
+        (kernel,) = program(module).kernels
+        if kernel.launch is not None:
+            self.launch = kernel.launch
+            self._sources = self._transfer_sources()
+
     def _transfer_sources(self) -> tuple[str, ...]:
-        """The files of the transfers that were placed, each once, by name."""
+        """The files of the transfers that were placed, and of a debug link, each once, by name."""
         from pipelink.transfers import sources
 
         placed = list(self.placement["connections"].values())
@@ -430,6 +472,8 @@ class Work:
         found = set[str]().union(*map(sources, placed))
         if math.prod(self.placement["kernel"].get("cluster", ())) > 1:
             found.add("cluster.cu")
+        if "debug" in self.launch:
+            found.add(_WATCH)
         return tuple(sorted(found))
 
     def entry(self) -> Any:
@@ -488,19 +532,24 @@ class Work:
         from pipelink.target import parse_arch
 
         folder = Path(transfers.__file__).parent
-        archs = {t.min_arch for t in transfers.TRANSFERS if name in (t.sources or ())}
+        archs = {t.min_arch for t in transfers.TRANSFERS if name in (t.sources or ())} or {_WATCH_ARCH}
         arch = max(archs, key=lambda text: parse_arch(text) or (0, ""))
+        limited = bool(self.launch.get("debug", {}).get("limit_ms"))
+        defines = ("PL_DEBUG_HANGS=1",) if limited else ()
 
         def build() -> Parts:
             with self.watch.timed(f"NVRTC {name}"):
                 text = (folder / name).read_text()
                 options = ("-lineinfo",) if self.request.lineinfo else ()
-                code = toolchain.compile_ltoir(text, str(folder / name), arch, include_dirs=[folder], options=options)
+                code = toolchain.compile_ltoir(
+                    text, str(folder / name), arch, include_dirs=[folder], defines=defines, options=options
+                )
             return {"ltoir": code}
 
         if self.cache is None:
             return build()["ltoir"]
         key = Key().add("transfer", name).add("arch", arch).add("lineinfo", self.request.lineinfo)
+        key.add("defines", " ".join(defines))
         for source in sorted(folder.glob("*.cu*")):
             key.add(source.name, source.read_bytes())
         for tool, version in tool_versions():

@@ -11,8 +11,9 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from pipelink.analysis.bind_entry import cxx_name, placement_of, plan
+from pipelink.analysis.bind_entry import entry_registers as entry_registers
 from pipelink.analysis.binding import (
-    Allocation,
     Arg,
     Binding,
     Body,
@@ -20,18 +21,14 @@ from pipelink.analysis.binding import (
     Const,
     CursorPointer,
     Definition,
-    EntryPlan,
     FieldPointer,
     Frame,
     Instruction,
     Invoke,
     Linear,
-    Mbarriers,
     ParameterPointer,
-    Region,
     Result,
     Return,
-    RoleEntry,
     RoleThread,
     Scalar,
     SharedAddress,
@@ -40,11 +37,11 @@ from pipelink.analysis.binding import (
     TensorMemory,
     Type,
     Value,
-    Words,
     mangle,
 )
 from pipelink.analysis.multicast import Split, division
 from pipelink.analysis.tensor_cores import UNITS, after_wait, commit, release
+from pipelink.analysis.watch import watch_of
 from pipelink.ir.views import Component, Connect, Instance, Kernel, Port, Program
 from pipelink.support.diagnostics import Diagnostics
 from pipelink.transfers import BY_NAME, COMMIT, SWIZZLE_ROW_BYTES, of_pair, sources
@@ -55,31 +52,12 @@ SCALARS: Final[dict[str, int]] = {
     "i64": 8, "u64": 8, "f64": 8, "pointer": 8,
 }  # fmt: skip
 
-REGISTERS_PER_SM: Final = 65536  # 32-bit registers, all architectures from sm_80
-
 
 def scalar_type(parameter_type: str) -> str | None:
     """The scalar that a C++ parameter type is, or None for structs and tensor maps."""
     if parameter_type.endswith("*"):
         return "pointer"
     return parameter_type if parameter_type in SCALARS else None
-
-
-def placement_of(view: Instance | Connect) -> dict[str, Any]:
-    """The placement that ``bind`` made sure of."""
-    assert view.placement is not None, view.name
-    return view.placement
-
-
-def cxx_name(component: str) -> str:
-    """``acme::tma_loader`` for ``acme.tma_loader``."""
-    return component.replace(".", "::")
-
-
-def entry_registers(threads: int, min_ctas: int) -> int:
-    """Registers per thread that ptxas allots under launch bounds: the register file over all threads, rounded down
-    to a multiple of 8, at most 255 (CUDA programming guide, compute capabilities)."""
-    return min(REGISTERS_PER_SM // (threads * min_ctas) // 8 * 8, 255)
 
 
 class _Builder:
@@ -95,7 +73,8 @@ class _Builder:
         self.instances = kernel.instances
         self.launch: dict[str, Any] = kernel.launch or {}
         self.placement: dict[str, Any] = kernel.placement or {}
-        self.parities = [0] * int(self.placement.get("cursors", 0))
+        self.watch = watch_of(kernel)
+        self.parities = [0] * (int(self.placement.get("cursors", 0)) + self.watch.timeline)
 
     # -------------------------------------------------------------- helpers
     def component(self, instance: Instance) -> Component:
@@ -156,6 +135,13 @@ class _Builder:
         convert = placed["transfer"] == "ring.threads.convert"
         staging = [SharedAddress(buffer["address"]) for buffer in placed["staging"]] if convert else []
         self.stream_common(path, instance, stages, list(staging) if convert else slots)
+        acquire = Invoke(
+            "pl_pair_acquire" if tx and of_pair(placed) else "pl_ring_acquire",
+            (cursor, empty, full, Const(stages), Const(placed["bytes"] if tx else 0))
+            + (() if tx and of_pair(placed) else (end,)),
+            "stage",
+            "unsigned",
+        )
         self.define(
             self.ports,
             path,
@@ -163,13 +149,7 @@ class _Builder:
             (),
             "unsigned",
             instance,
-            Invoke(
-                "pl_pair_acquire" if tx and of_pair(placed) else "pl_ring_acquire",
-                (cursor, empty, full, Const(stages), Const(placed["bytes"] if tx else 0))
-                + (() if tx and of_pair(placed) else (end,)),
-                "stage",
-                "unsigned",
-            ),
+            *self.watch.waits(instance.name, port.name, "acquire", acquire),
             *after_wait(port),
             Return(Result("stage")),
         )
@@ -228,7 +208,12 @@ class _Builder:
                 (),
                 "void",
                 instance,
-                Invoke("pl_ring_end", (cursor, empty, full, Const(stages), unit, end)),
+                *self.watch.waits(
+                    instance.name,
+                    port.name,
+                    "end",
+                    Invoke("pl_ring_end", (cursor, empty, full, Const(stages), unit, end)),
+                ),
                 Return(),
             )
 
@@ -292,6 +277,12 @@ class _Builder:
         path = self.path(instance, port.name)
         stages = placed["stages"]
         self.stream_common(path, instance, stages, self.slots(placed))
+        wait = Invoke(
+            "pl_ring_wait",
+            (CursorPointer(placed["consumer_cursor"]), SharedAddress(placed["full"]), Const(stages)),
+            "stage",
+            "unsigned",
+        )
         self.define(
             self.ports,
             path,
@@ -299,12 +290,7 @@ class _Builder:
             (),
             "unsigned",
             instance,
-            Invoke(
-                "pl_ring_wait",
-                (CursorPointer(placed["consumer_cursor"]), SharedAddress(placed["full"]), Const(stages)),
-                "stage",
-                "unsigned",
-            ),
+            *self.watch.waits(instance.name, port.name, "wait", wait),
             *after_wait(port),
             Return(Result("stage")),
         )
@@ -357,9 +343,14 @@ class _Builder:
             (),
             "unsigned",
             instance,
-            Instruction(f"cp.async.wait_group {max(stages - 2, 0)};"),
-            Invoke("pl_local_meet", (Const(barrier["id"]), Const(barrier["threads"]))),
-            take(placed["consumer_cursor"]),
+            *self.watch.waits(
+                instance.name,
+                name,
+                "wait",
+                Instruction(f"cp.async.wait_group {max(stages - 2, 0)};"),
+                Invoke("pl_local_meet", (Const(barrier["id"]), Const(barrier["threads"]))),
+                take(placed["consumer_cursor"]),
+            ),
             Return(Result("stage")),
         )
         self.define(self.ports, path, "pl_release", stage, "void", instance, Return())
@@ -386,7 +377,9 @@ class _Builder:
             (),
             "void",
             target,
-            Invoke("pl_token_take", (CursorPointer(cursor), full)),
+            *self.watch.waits(
+                target.name, connect.target.leaf, "take", Invoke("pl_token_take", (CursorPointer(cursor), full))
+            ),
             Return(),
         )
         self.parities[cursor] = int(placed.get("initial", 0))
@@ -484,79 +477,10 @@ class _Builder:
             for name, parameter in placed.get("params", {}).items():
                 self.parameter(instance, name, parameter)
 
-    # -------------------------------------------------------------- entry
-    def regions(self) -> tuple[Region, ...]:
-        """Warpgroups that share a role, joined; each with its roles in order of their threads."""
-        roles: list[RoleEntry] = []
-        for instance in self.instances.values():
-            for role in self.component(instance).roles.values():
-                placed = placement_of(instance)["roles"][role.name]
-                roles.append(
-                    RoleEntry(
-                        placement_of(instance)["id"],
-                        self.path(instance, role.name),
-                        32 * placed["first_warp"],
-                        32 * placed["warps"],
-                        role.one_thread,
-                    )
-                )
-        roles.sort(key=lambda role: role.first)
-        threads = self.placement["threads"]
-        registers = [group["registers"] for group in self.placement.get("warpgroups", [])]
-        size = 128 if registers else threads
-        groups: list[list[int]] = []  # [first, end) in threads
-        for first in range(0, threads, size):
-            if groups and any(r.first < first < r.first + r.threads for r in roles):
-                groups[-1][1] = min(first + size, threads)
-            else:
-                groups.append([first, min(first + size, threads)])
-        return tuple(
-            Region(
-                first,
-                end,
-                registers[first // 128] if registers else None,
-                tuple(role for role in roles if first <= role.first < end),
-            )
-            for first, end in groups
-        )
-
-    def tensor_memory(self) -> Allocation | None:
-        """The allocation.  Its warp is the first that reads a ring there, or the CTA's first: one whose threads stay
-        together."""
-        if "tmem_columns" not in self.placement:
-            return None
-        first = 0
-        for connect in self.kernel.connects:
-            if "columns" in placement_of(connect):
-                reader = self.instances[connect.target.root]
-                port = self.component(reader).ports[connect.target.leaf]
-                first = self.first_thread(reader, self.role_of(reader, port))
-                break
-        pair = any(of_pair(connect.placement) for connect in self.kernel.connects)
-        return Allocation(self.placement["tmem_word"], self.placement["tmem_columns"], first, pair)
-
     def build(self) -> Binding:
         self.connections()
         self.resources()
-        parameters = self.launch["parameters"]
-        entry = EntryPlan(
-            kernel=self.kernel.name,
-            threads=self.placement["threads"],
-            min_ctas=self.placement.get("min_ctas", 1),
-            entry_registers=entry_registers(self.placement["threads"], self.placement.get("min_ctas", 1)),
-            parameter_bytes=parameters["bytes"],
-            parameter_align=parameters["align"],
-            mbarriers=tuple(
-                Mbarriers(m["address"], m["count"], m["arrivals"]) for m in self.placement.get("mbarriers", [])
-            ),
-            words=tuple(Words(w["address"], w["count"], w["value"]) for w in self.placement.get("words", [])),
-            regions=self.regions(),
-            paired=any(connect.shared or of_pair(connect.placement) for connect in self.kernel.connects),
-            tensor_memory=self.tensor_memory(),
-            drain=any(
-                param.tile for instance in self.instances.values() for param in self.component(instance).params.values()
-            ),
-        )
+        entry = plan(self.kernel, self.components, self.watch)
         frame = Frame(
             scalars=tuple(self.scalars.values()),
             states=tuple(sorted(self.states.values(), key=lambda state: -state.align)),

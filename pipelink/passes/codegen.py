@@ -92,6 +92,7 @@ class Writer:
     lines: list[str] = field(default_factory=list[str])
     declared: dict[str, str] = field(default_factory=dict[str, str])  # symbol -> declaration
     count: int = 0
+    frame: str = "%frame"
 
     def put(self, text: str) -> None:
         self.lines.append(f"    {text}")
@@ -127,6 +128,12 @@ class Writer:
     def in_window(self, window: str, address: int) -> str:
         return self.new(f"llvm.or {window}, {self.constant(address)} : i32")
 
+    def block_pointer(self, offset: int) -> str:
+        """The address of a byte of the parameter block, which the frame names."""
+        slot = self.frame_field("%frame", self.layout.fields["params"])
+        block = self.new(f"llvm.load {slot} : !llvm.ptr -> !llvm.ptr")
+        return self.new(f"llvm.getelementptr inbounds {block}[{offset}] : (!llvm.ptr) -> !llvm.ptr, i8")
+
     def value(self, value: Value, results: dict[str, str]) -> tuple[str, str]:
         """An SSA value and its type."""
         match value:
@@ -142,13 +149,9 @@ class Writer:
             case FieldPointer(name=name):
                 return self.frame_field("%frame", self.layout.fields[name]), "!llvm.ptr"
             case CursorPointer(index=index):
-                return self.frame_field("%frame", self.layout.cursors, index), "!llvm.ptr"
+                return self.frame_field(self.frame, self.layout.cursors, index), "!llvm.ptr"
             case ParameterPointer(offset=offset):
-                slot = self.frame_field("%frame", self.layout.fields["params"])
-                block = self.new(f"llvm.load {slot} : !llvm.ptr -> !llvm.ptr")
-                return self.new(
-                    f"llvm.getelementptr inbounds {block}[{offset}] : (!llvm.ptr) -> !llvm.ptr, i8"
-                ), "!llvm.ptr"
+                return self.block_pointer(offset), "!llvm.ptr"
             case Linear(base=base, stride=stride, argument=argument):
                 scaled = self.new(f"llvm.mul %{argument}, {self.constant(stride)} : i32")
                 return self.new(f"llvm.add {scaled}, {self.shared(base)} : i32"), "i32"

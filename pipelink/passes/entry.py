@@ -44,6 +44,8 @@ class _EntryWriter(Writer):
             self.set_up()
         self.dispatch()
         self.block("done")
+        for call in plan.done:
+            self.invoke(call, {})
         if plan.drain:
             self.asm(DRAIN, "~{memory}")
         if plan.paired:  # the peer may still copy into this CTA or arrive at its barriers
@@ -59,6 +61,9 @@ class _EntryWriter(Writer):
             f"nvvm.maxntid = array<i32: {plan.threads}>, nvvm.minctasm = {plan.min_ctas} : i32}} {{"
         )
         return "\n".join([head, *self.lines, "  }"])
+
+    def block_pointer(self, offset: int) -> str:
+        return self.new(f"llvm.getelementptr inbounds %params[{offset}] : (!llvm.ptr) -> !llvm.ptr, i8")
 
     def own(self, address: int) -> str:
         """An address in the CTA's own shared memory."""
@@ -204,9 +209,14 @@ class _EntryWriter(Writer):
             for member, value in enumerate((0, parity)):
                 slot = self.frame_field(frame, self.layout.cursors, index, member)
                 self.put(f"llvm.store {self.constant(value)}, {slot} : i32, !llvm.ptr")
+        self.frame = frame
+        for call in role.before:
+            self.invoke(call, {})
         symbol = mangle(role.path, "pl_enter", "iPv")
         self.declared[symbol] = f"  llvm.func @{symbol}(i32, !llvm.ptr)"
         self.put(f"llvm.call @{symbol}({self.constant(role.instance)}, {frame}) : (i32, !llvm.ptr) -> ()")
+        for call in role.after:
+            self.invoke(call, {})
         self.put("llvm.br ^done")
 
 

@@ -57,6 +57,16 @@ def parser() -> ToolParser:
     made.add_argument(
         "--lineinfo", action="store_true", help="profilers show source lines, of components compiled with it too"
     )
+    made.add_argument(
+        "--debug-hangs",
+        nargs="?",
+        const=-1,
+        default=0,
+        type=_milliseconds,
+        metavar="MILLISECONDS",
+        help="a wait that takes longer ends the kernel, and the launch says who waits for whom [2000]",
+    )
+    made.add_argument("--trace-timeline", action="store_true", help="launches note when each role waits and works")
     made.add_argument("--source", action="append", default=[], metavar="FOLDER", help="components' .cu, for monolith")
     made.add_argument(
         "--option", "-X", action="append", default=[], metavar="OPTION", help="for nvJitLink, as in -X=-ftz=true"
@@ -83,6 +93,12 @@ def _map_file(text: str) -> str:
     return text
 
 
+def _milliseconds(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of milliseconds (as in --debug-hangs=500)")
+    return int(text)
+
+
 def _inputs(arguments: argparse.Namespace) -> list[str]:
     return list(arguments.inputs)
 
@@ -104,7 +120,7 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
         raise error("usage", f"one IR input is needed, {len(texts)} were given{listed}", hint="see pl-link --help")
     if arguments.output is None and arguments.emit is None:
         raise error("usage", "where should the result go?", hint="name it with -o FILE, or choose --emit")
-    from pipelink.pipelines import PASSES, Request
+    from pipelink.pipelines import HANG_LIMIT, PASSES, Request
 
     targets: list[str] = list(dict.fromkeys(arguments.target))
     if arguments.emit and len(targets) > 1:
@@ -123,6 +139,8 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
         arguments.passes or PASSES,
         arguments.lineinfo,
         tuple(arguments.option),
+        HANG_LIMIT if arguments.debug_hangs < 0 else arguments.debug_hangs,
+        arguments.trace_timeline,
     )
     if arguments.reproduce:
         _reproduce(arguments, console, request)
@@ -284,6 +302,8 @@ def _reproduce(arguments: argparse.Namespace, console: Console, request: Request
     words += [f"--kernel={arguments.kernel}"] if arguments.kernel else []
     words += [f"--passes={request.passes}", *(f"--option={option}" for option in request.options)]
     words += ["--lineinfo"] if request.lineinfo else []
+    words += [f"--debug-hangs={request.debug_hangs}"] if request.debug_hangs else []
+    words += ["--trace-timeline"] if request.timeline else []
     words += [f"--emit={arguments.emit}"] if arguments.emit else []
     words += ["--output=out.plk"] if not arguments.emit else []
     if arguments.emit == "monolith":

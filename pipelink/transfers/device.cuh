@@ -61,3 +61,13 @@ PL_TRANSFER_INLINE void pl_arrive_as(unsigned address, unsigned unit) {
     if ((threadIdx.x & 127) == 0) pl_mbarrier_arrive(address);
   }
 }
+
+// What a debug link passes to functions that wait, and they to pl_mbarrier_wait: watch.cuh.
+#if defined(PL_DEBUG_HANGS)
+#include "watch.cuh"
+#define PL_WATCH , const char *watched, unsigned site
+#define PL_WATCHED(STAGE) , watched, site, STAGE
+#else
+#define PL_WATCH
+#define PL_WATCHED(STAGE)
+#endif

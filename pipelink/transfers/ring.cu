@@ -9,10 +9,10 @@
 
 // The next free slot; for a slot that TMA fills (bytes > 0) its bytes are announced, which is the producer's arrival.
 PL_TRANSFER unsigned pl_ring_acquire(char* where, unsigned empty, unsigned full, unsigned stages, unsigned bytes,
-                                     unsigned end) {
+                            unsigned end PL_WATCH) {
   pl_cursor& cursor = *reinterpret_cast<pl_cursor*>(where);
   unsigned stage = cursor.stage;
-  pl_mbarrier_wait(empty + 8 * stage, cursor.parity ^ 1);
+  pl_mbarrier_wait(empty + 8 * stage, cursor.parity ^ 1 PL_WATCHED(stage));
   if (end) pl_store_shared(end + 4 * stage, 0);
   if (bytes) pl_mbarrier_expect(full + 8 * stage, bytes);
   pl_advance(cursor, stages);
@@ -25,10 +25,10 @@ PL_TRANSFER void pl_ring_commit(unsigned full, unsigned stage, unsigned unit, un
   pl_arrive_as(full + 8 * stage, unit);
 }
 
-PL_TRANSFER unsigned pl_ring_wait(char* where, unsigned full, unsigned stages) {
+PL_TRANSFER unsigned pl_ring_wait(char* where, unsigned full, unsigned stages PL_WATCH) {
   pl_cursor& cursor = *reinterpret_cast<pl_cursor*>(where);
   unsigned stage = cursor.stage;
-  pl_mbarrier_wait(full + 8 * stage, cursor.parity);
+  pl_mbarrier_wait(full + 8 * stage, cursor.parity PL_WATCHED(stage));
   pl_advance(cursor, stages);
   return stage;
 }
@@ -38,10 +38,10 @@ PL_TRANSFER void pl_ring_release(unsigned empty, unsigned stage, unsigned unit) 
 }
 
 // The end mark takes a slot of its own.  Every thread of the producer calls it, as it calls acquire.
-PL_TRANSFER void pl_ring_end(char* where, unsigned empty, unsigned full, unsigned stages, unsigned unit, unsigned end) {
+PL_TRANSFER void pl_ring_end(char* where, unsigned empty, unsigned full, unsigned stages, unsigned unit, unsigned end PL_WATCH) {
   pl_cursor& cursor = *reinterpret_cast<pl_cursor*>(where);
   unsigned stage = cursor.stage;
-  pl_mbarrier_wait(empty + 8 * stage, cursor.parity ^ 1);
+  pl_mbarrier_wait(empty + 8 * stage, cursor.parity ^ 1 PL_WATCHED(stage));
   pl_store_shared(end + 4 * stage, 1);
   pl_arrive_as(full + 8 * stage, unit);
   pl_advance(cursor, stages);
@@ -106,8 +106,8 @@ PL_TRANSFER void pl_ring_convert_commit(unsigned staging, unsigned to, unsigned 
 
 // Tokens: one mbarrier, no payload.  The taker's cursor starts with parity 1 where it has a first credit.
 PL_TRANSFER void pl_token_pass(unsigned full, unsigned unit) { pl_arrive_as(full, unit); }
-PL_TRANSFER void pl_token_take(char* where, unsigned full) {
+PL_TRANSFER void pl_token_take(char* where, unsigned full PL_WATCH) {
   pl_cursor& cursor = *reinterpret_cast<pl_cursor*>(where);
-  pl_mbarrier_wait(full, cursor.parity);
+  pl_mbarrier_wait(full, cursor.parity PL_WATCHED(0));
   cursor.parity ^= 1;
 }
