@@ -35,6 +35,9 @@ module @attn.loader attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.tensor"() {name = "kv", element = "bf16", shape = ["keys", "depth"], access = "read"} : () -> ()
   "pipelink.bind"() {param = "map_q", to = "q"} : () -> ()
   "pipelink.bind"() {param = "map_kv", to = "kv"} : () -> ()
+  "pipelink.param"() {sym_name = "blocks", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.bind"() {param = "blocks", to = "ceildiv(keys, 128)"} : () -> ()
+  "pipelink.protocol"() {of = "load", text = "until list { list.wait; list.release; q0.acquire; q0.copy; q1.acquire; q1.copy; repeat blocks { kv.acquire; kv.copy; } }"} : () -> ()
 }
 module @attn.softmax attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "consume", warps = 4 : i64, align = 4 : i64, registers = [184, 240]} : () -> ()
@@ -54,6 +57,9 @@ module @attn.softmax attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.param"() {sym_name = "out", type = "pointer", bytes = 8 : i64, align = 8 : i64} : () -> ()
   "pipelink.param"() {sym_name = "scale", type = "f32", bytes = 4 : i64, align = 4 : i64} : () -> ()
   "pipelink.tensor"() {name = "out", element = "bf16", shape = ["queries", "depth"], access = "write"} : () -> ()
+  "pipelink.param"() {sym_name = "blocks", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.bind"() {param = "blocks", to = "ceildiv(keys, 128)"} : () -> ()
+  "pipelink.protocol"() {of = "consume", text = "until list { list.wait; list.release; q.wait; repeat blocks { kv.wait; my_turn.take; mask; your_turn.pass; kv.release; } q.release; stored.sync; }"} : () -> ()
 }
 module @attn.causal attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.port"() {sym_name = "mask", direction = "answers", kind = "call", signature = "void(f32[64]&, i32)"} : () -> ()

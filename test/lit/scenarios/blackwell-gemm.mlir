@@ -19,6 +19,9 @@ module @sm100.loader attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.bind"() {param = "map_b", to = "b"} : () -> ()
   "pipelink.cluster"() {value = [2, 1, 1]} : () -> ()
   "pipelink.grid"() {value = ["ceildiv(M, 128)", "ceildiv(N, 256)", "1"]} : () -> ()
+  "pipelink.param"() {sym_name = "k_tiles", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.derive"() {name = "k_tiles", value = "ceildiv(K, 64)"} : () -> ()
+  "pipelink.protocol"() {of = "load", text = "repeat k_tiles+ { ab.acquire; ab.copy; }"} : () -> ()
 }
 module @sm100.mma attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "mma", warps = 1 : i64, threads = "one"} : () -> ()
@@ -28,6 +31,8 @@ module @sm100.mma attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.port"() {sym_name = "accumulators", direction = "out", kind = "stream", touch = "tcgen05", stages = [1, 2], tiles = [
       {element = "f32", shape = [128, 256], layout = "tmem", space = "tmem", bytes = 131072 : i64, columns = 256 : i64}]} : () -> ()
   "pipelink.mbarrier"() {sym_name = "allocated", arrivals = 1 : i64, count = 1 : i64} : () -> ()
+  "pipelink.param"() {sym_name = "k_tiles", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.protocol"() {of = "mma", text = "accumulators.acquire; repeat k_tiles+ { ab.wait; ab.release; } accumulators.commit;"} : () -> ()
 }
 module @sm100.store attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "store", warps = 4 : i64, align = 4 : i64} : () -> ()
@@ -35,6 +40,7 @@ module @sm100.store attributes {pipelink.component = {abi = 1 : i64}} {
       {element = "f32", shape = [128, 256], layout = "tmem", space = "tmem", bytes = 131072 : i64, columns = 256 : i64}]} : () -> ()
   "pipelink.param"() {sym_name = "out", type = "pointer", bytes = 8 : i64, align = 8 : i64} : () -> ()
   "pipelink.tensor"() {name = "out", element = "bf16", shape = ["M", "N"], access = "write"} : () -> ()
+  "pipelink.protocol"() {of = "store", text = "accumulators.wait; accumulators.release;"} : () -> ()
 }
 // CHECK-LABEL: module @gemm2
 // CHECK-SAME: cluster = [2, 1, 1]

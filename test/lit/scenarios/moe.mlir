@@ -22,6 +22,7 @@ module @moe.dispatch attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.tensor"() {name = "grouped", element = "bf16", shape = ["rows", "H"], access = "readwrite"} : () -> ()
   "pipelink.param"() {sym_name = "step", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
   "pipelink.workspace"() {name = "expert_flags", bytes = "4 * ceildiv(rows, 128)", init = "zero"} : () -> ()
+  "pipelink.protocol"() {of = "send", text = "counts.write; counted.sync; counts.read; sent.signal;"} : () -> ()
 }
 module @moe.loader attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "load", warps = 1 : i64, registers = [24, 40], threads = "one"} : () -> ()
@@ -35,6 +36,10 @@ module @moe.loader attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.tensor"() {name = "grouped", element = "bf16", shape = ["rows", "H"], access = "read"} : () -> ()
   "pipelink.bind"() {param = "map_rows", to = "grouped"} : () -> ()
   "pipelink.bind"() {param = "map_weights", to = "weights"} : () -> ()
+  "pipelink.param"() {sym_name = "k_tiles", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.param"() {sym_name = "tiles", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.derive"() {name = "tiles", value = "ceildiv(rows, 128) * ceildiv(F, 128)"} : () -> ()
+  "pipelink.protocol"() {of = "load", text = "arrived.await; repeat tiles { repeat k_tiles+ { ab.acquire; ab.copy; } }"} : () -> ()
 }
 module @moe.mainloop attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "mma", warps = 8 : i64, align = 4 : i64, registers = [152, 240]} : () -> ()
@@ -45,6 +50,8 @@ module @moe.mainloop attributes {pipelink.component = {abi = 1 : i64}} {
       {element = "bf16", shape = [128, 64], layout = "row_major", bytes = 16384 : i64, align = 128 : i64}]} : () -> ()
   "pipelink.derive"() {name = "k_tiles", value = "ceildiv(H, 64)"} : () -> ()
   "pipelink.param"() {sym_name = "k_tiles", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.param"() {sym_name = "tiles", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.protocol"() {of = "mma", text = "repeat tiles { repeat k_tiles+ { ab.wait; ab.release keep 1; } ab.release; repeat 2 { rows.acquire; rows.commit; } }"} : () -> ()
 }
 module @moe.combine attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "store", warps = 1 : i64, registers = [24, 40]} : () -> ()
@@ -53,6 +60,8 @@ module @moe.combine attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.param"() {sym_name = "map_out", type = "tensor_map", bytes = 128 : i64, align = 128 : i64, port = "rows"} : () -> ()
   "pipelink.tensor"() {name = "expert_out", element = "bf16", shape = ["rows", "F"], access = "write"} : () -> ()
   "pipelink.bind"() {param = "map_out", to = "expert_out"} : () -> ()
+  "pipelink.param"() {sym_name = "tiles", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.protocol"() {of = "store", text = "repeat tiles { repeat 2 { rows.wait; rows.release; } }"} : () -> ()
 }
 // CHECK-LABEL: module @forward
 // CHECK-SAME: workspaces = [{bytes = "4 * ceildiv(rows, 128)", init = "zero", name = "expert_flags"}]

@@ -15,6 +15,8 @@ module @ring.send attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.param"() {sym_name = "peers", type = "pointer", bytes = 16 : i64, align = 8 : i64} : () -> ()
   "pipelink.tensor"() {name = "kv", element = "bf16", shape = ["steps", "keys", "depth"], access = "readwrite"} : () -> ()
   "pipelink.bind"() {param = "peers", to = "kv_peers"} : () -> ()
+  "pipelink.param"() {sym_name = "steps", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.protocol"() {of = "send", text = "repeat steps { free.await; sent.signal; }"} : () -> ()
 }
 module @ring.load attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "load", warps = 1 : i64, registers = [24, 40], threads = "one"} : () -> ()
@@ -26,6 +28,10 @@ module @ring.load attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.param"() {sym_name = "map_kv", type = "tensor_map", bytes = 128 : i64, align = 128 : i64, port = "kv"} : () -> ()
   "pipelink.tensor"() {name = "kv", element = "bf16", shape = ["steps", "keys", "depth"], access = "read"} : () -> ()
   "pipelink.bind"() {param = "map_kv", to = "kv"} : () -> ()
+  "pipelink.param"() {sym_name = "blocks", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.bind"() {param = "blocks", to = "ceildiv(keys, 128)"} : () -> ()
+  "pipelink.param"() {sym_name = "steps", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.protocol"() {of = "load", text = "repeat steps { arrived.await; repeat blocks { kv.acquire; kv.copy; } used.signal; }"} : () -> ()
 }
 module @ring.attend attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "consume", warps = 8 : i64, align = 4 : i64, registers = [184, 240]} : () -> ()
@@ -37,6 +43,10 @@ module @ring.attend attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.barrier"() {sym_name = "stored", threads = 256 : i64} : () -> ()
   "pipelink.param"() {sym_name = "out", type = "pointer", bytes = 8 : i64, align = 8 : i64} : () -> ()
   "pipelink.tensor"() {name = "out", element = "bf16", shape = ["queries", "depth"], access = "readwrite"} : () -> ()
+  "pipelink.param"() {sym_name = "blocks", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.bind"() {param = "blocks", to = "ceildiv(keys, 128)"} : () -> ()
+  "pipelink.param"() {sym_name = "steps", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.protocol"() {of = "consume", text = "q.write; q.read; repeat steps { repeat blocks { kv.wait; kv.release; } } staging.write; stored.sync; staging.read;"} : () -> ()
 }
 // The output is staged where Q was: the two are apart in the consumer's timeline.
 // CHECK-LABEL: module @ring_attention
