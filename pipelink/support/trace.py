@@ -5,7 +5,8 @@ It reads as text (:meth:`Trace.lines`, part of a diagnostic) and as JSON; :mod:`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from pipelink.support.diagnostics import UNKNOWN, Location
 
@@ -72,6 +73,10 @@ class Trace:
             first, *others = (*self.cycle, self.cycle[0])
             lines.append(f"cycle: {first} waits for {', which waits for '.join(others)}")
         return lines
+
+    def moved(self, move: Callable[[Location], Location]) -> Trace:
+        """The same trace with other places."""
+        return replace(self, steps=tuple(replace(step, location=move(step.location)) for step in self.steps))
 
     def to_json(self) -> dict[str, object]:
         """The trace as plain data, part of ``--diagnostics=json``; steps are numbered from 0."""

@@ -190,6 +190,7 @@ def relocate(items: Iterable[Diagnostic], name: str, text: bytes) -> list[Diagno
             item,
             location=moved(item.location),
             notes=tuple(Note(note.message, moved(note.location)) for note in item.notes),
+            trace=None if item.trace is None else item.trace.moved(moved),
         )
         for item in items
     ]

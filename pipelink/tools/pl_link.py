@@ -31,6 +31,7 @@ from pipelink.tools.common import (
     version,
     write_output,
 )
+from pipelink.tools.traces import add_trace_argument, tracing
 
 if TYPE_CHECKING:
     from pipelink.pipelines import LinkedTarget, Observer, Request, Work
@@ -79,6 +80,7 @@ def parser() -> ToolParser:
         metavar="FILE",
         help="draw the placement into a .svg or .txt file; printed as text if no file is named",
     )
+    add_trace_argument(made)
     made.add_argument("--save-temps", metavar="FOLDER", help="keep every intermediate result")
     made.add_argument("--reproduce", metavar="FILE.tar", help="pack the inputs and the command line, then link")
     made.add_argument("--no-cache", action="store_true", help="link anew, and keep nothing")
@@ -125,7 +127,7 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     targets: list[str] = list(dict.fromkeys(arguments.target))
     if arguments.emit and len(targets) > 1:
         raise error("usage", f"--emit={arguments.emit} prints one target, {len(targets)} were given")
-    refuse_overwriting((arguments.output, arguments.map, arguments.reproduce), arguments.inputs)
+    refuse_overwriting((arguments.output, arguments.map, arguments.trace, arguments.reproduce), arguments.inputs)
     data = console.read(texts[0])
     path = "<stdin>" if texts[0] == "-" else texts[0]
     if not data:
@@ -144,12 +146,13 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     )
     if arguments.reproduce:
         _reproduce(arguments, console, request)
-    try:
-        _run(arguments, console, [replace(request, target=target) for target in targets] or [request])
-    except LinkError as problem:
-        raise LinkError(relocate(problem.diagnostics, "<stdin>", console.stdin)) from problem
-    finally:
-        console.diagnostics.items[:] = relocate(console.diagnostics.items, "<stdin>", console.stdin)
+    with tracing(arguments, console):
+        try:
+            _run(arguments, console, [replace(request, target=target) for target in targets] or [request])
+        except LinkError as problem:
+            raise LinkError(relocate(problem.diagnostics, "<stdin>", console.stdin)) from problem
+        finally:
+            console.diagnostics.items[:] = relocate(console.diagnostics.items, "<stdin>", console.stdin)
 
 
 def _run(arguments: argparse.Namespace, console: Console, requests: Sequence[Request]) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, error, suggest
 from pipelink.tools.common import Console, ToolParser, refuse_overwriting, relocate, run_tool, write_output
+from pipelink.tools.traces import add_trace_argument, tracing
 
 if TYPE_CHECKING:
     from pipelink.objects import Object
@@ -69,6 +70,7 @@ def parser() -> _Parser:
     )
     made.add_argument("--print-after", default="", metavar="NAMES", help="print the IR to stderr after these passes")
     made.add_argument("--print-after-all", action="store_true", help="print the IR to stderr after each pass")
+    add_trace_argument(made)
     made.add_argument("--timing", action="store_true", help="print the time of each pass to stderr")
     made.add_argument("--no-verify", action="store_true", help="leave out the verifiers between passes")
     made.add_argument("--locations", action="store_true", help="print locations with the IR")
@@ -96,6 +98,12 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.list_passes:
         write_output("-", list_passes())
         return
+    with tracing(arguments, console) as reported:
+        _optimise(arguments, console, reported)
+
+
+def _optimise(arguments: argparse.Namespace, console: Console, reported: list[Diagnostic]) -> None:
+    """Read, run, print; ``reported`` gets what ``-verify-diagnostics`` keeps to itself."""
     from pipelink.passes.pipeline import parse_pipeline, pass_name
 
     # refuse a bad pipeline before any input is read
@@ -106,6 +114,7 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
             raise error("usage", message, hint=suggest(name, dict.fromkeys(names)))
     texts = [path for path in _inputs(arguments) if not _is_object(path)]
     refuse_overwriting([arguments.output], [path for path in _inputs(arguments) if path not in texts])
+    refuse_overwriting([arguments.trace], _inputs(arguments))
     if len(texts) > 1:
         raise error("usage", f"{len(texts)} IR inputs were given, one is read: {', '.join(texts)}")
     objects: list[Object] = []
@@ -118,7 +127,7 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     path = texts[0] if texts else None
     printed: list[str] = []
     if path is not None and (arguments.split_input_file or arguments.verify_diagnostics):
-        printed = _run_parts(arguments, console, path, objects)
+        printed = _run_parts(arguments, console, path, objects, reported)
     else:
         name, data = ("<stdin>", console.stdin) if path == "-" else ("", b"")
         source = data if path == "-" else Path(path) if path is not None else None
@@ -139,7 +148,9 @@ def _print_after(arguments: argparse.Namespace) -> frozenset[str]:
     return frozenset(PIPELINES[name][-1] if name in PIPELINES else name for name in names if name)
 
 
-def _run_parts(arguments: argparse.Namespace, console: Console, path: str, objects: Sequence[Object]) -> list[str]:
+def _run_parts(
+    arguments: argparse.Namespace, console: Console, path: str, objects: Sequence[Object], expected: list[Diagnostic]
+) -> list[str]:
     """Run each part of a split input; with -verify-diagnostics compare what each one reports."""
     from pipelink.ir.dialect import read_text
     from pipelink.tools.expectations import compare
@@ -161,6 +172,7 @@ def _run_parts(arguments: argparse.Namespace, console: Console, path: str, objec
         except LinkError as problem:
             reported = [*reported, *(d for d in problem.diagnostics if d not in reported)]
         if arguments.verify_diagnostics:
+            expected.extend(relocate(reported, name, data))
             failures.extend(compare(text, name, relocate(reported, name, data)).items)
         else:
             failures.extend(relocate(reported, name, data))
