@@ -15,6 +15,7 @@ module @plc.tma_loader_128x256x64 attributes {pipelink.component = {abi = 1, ima
   "pipelink.param"() {sym_name = "map_a", type = "tensor_map", port = "ab", part = 0, bytes = 128, align = 64} : () -> ()
   "pipelink.param"() {sym_name = "map_b", type = "tensor_map", port = "ab", part = 1, bytes = 128, align = 64} : () -> ()
   "pipelink.param"() {sym_name = "k_tiles", type = "i32", bytes = 4, align = 4} : () -> ()
+  "pipelink.protocol"() {of = "load", text = "repeat work { repeat k_tiles+ { ab.acquire; ab.copy; } }"} : () -> ()
   "pipelink.tensor"() {name = "a", element = "bf16", shape = ["M", "K"], access = "read"} : () -> ()
   "pipelink.tensor"() {name = "b", element = "bf16", shape = ["N", "K"], access = "read"} : () -> ()
   "pipelink.bind"() {param = "map_a", to = "a"} : () -> ()
@@ -34,6 +35,7 @@ module @plc.wgmma_mainloop_128x256x64 attributes {pipelink.component = {abi = 1,
   "pipelink.port"() {sym_name = "work", direction = "calls", kind = "call", signature = "tile_coord(i32)"} : () -> ()
   "pipelink.port"() {sym_name = "store", direction = "calls", kind = "call", signature = "void(fragment<f32,32>&, i32, i32)"} : () -> ()
   "pipelink.param"() {sym_name = "k_tiles", type = "i32", bytes = 4, align = 4} : () -> ()
+  "pipelink.protocol"() {of = "mma", text = "repeat work { repeat k_tiles+ { ab.wait; ab.release keep 1; } ab.release; repeat 128 * 256 / 8192 { store; } }"} : () -> ()
 }
 
 module @plc.bias_relu attributes {pipelink.component = {abi = 1, images = [{arch = "sm_80", toolkit = "13.0"}]}} {

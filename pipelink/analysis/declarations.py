@@ -68,7 +68,7 @@ def compare(declaration: Component, definition: Component, diagnostics: Diagnost
 
 def _key(view: View) -> tuple[str, str]:
     kind = view.op.name.removeprefix("pipelink.")
-    if kind == "bind":
+    if kind in ("bind", "protocol"):
         return kind, view.name
     return kind, str(view.data.get("sym_name", view.data.get("name", "")))
 
