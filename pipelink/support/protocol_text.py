@@ -25,6 +25,7 @@ MAX_NUMBER = 1 << 20  # of slots kept, threads, ranks
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_]\w*)|(\d+)|([{};.])|(\S))", re.ASCII)
 _COUNT = re.compile(r"[^{};]*")
 _STAGES = re.compile(r"\b([A-Za-z_]\w*)\s*\.\s*stages\b", re.ASCII)
+_JOINED = re.compile(r"\b\d+[A-Za-z_]\w*", re.ASCII)
 _STAGES_NAME = "_pl_stages"
 _UNITS: dict[str, Unit] = {
     "thread": "thread",
@@ -177,6 +178,8 @@ class _Parser:
         count = count[:-1].rstrip() if at_least_once else count
         if not count:
             raise ProtocolError("'repeat' needs a count", start + 1)
+        if joined := _JOINED.search(count):
+            raise ProtocolError(f"'{joined[0]}' is no number and no name", start + joined.start() + 1)
         try:
             expr.parse(_STAGES.sub(rf"\1{_STAGES_NAME}", count))
         except LinkError as problem:

@@ -35,6 +35,7 @@ _WORDS = (
         "!t",
         "// -----",
         '"pipelink.port"() : () -> ()',
+        '"pipelink.protocol"() {of = "run", text = "repeat x.stages { x.wait; x.release keep 1; }"} : () -> ()',
     ),
     *("\\00", "\0", "\u2028", "é", "-> ()", "attributes {", "sym_name = ", "i64", "none", "array<i64: 1>", "[1, 2, 3]"),
 )

@@ -50,6 +50,16 @@ CASES = {
         2,
         "PL_ENTRY: not declared with PL_ROLE",
     ),
+    "protocol-twice": (
+        'PL_ROLE(load, pl::warps<1>);\nPL_PROTOCOL(load, "a;");\nPL_PROTOCOL(load, "b;");',
+        3,
+        'pl_statement_protocol_load" has already been defined (previous definition at line 4)',
+    ),
+    "protocol-no-text": (
+        "PL_ROLE(load, pl::warps<1>);\nPL_PROTOCOL(load, 3);",
+        2,
+        'incompatible with parameter of type "const char *"',
+    ),
     "port-twice": (OUT + OUT, 2, 'class "x::a" has already been defined (previous definition at line 3)'),
     "name-of-two-kinds": (OUT + "PL_PARAM(a, int);", 2, "x::"),
     "end-undeclared": (

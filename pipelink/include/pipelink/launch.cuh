@@ -41,6 +41,7 @@ PL_FN_ void write_extent(writer& w, int x, int y = 1, int z = 1) {
   w.item(z);
   w.close(']');
 }
+PL_FN_ void write_steps(writer& w, const char* steps) { w.field("text", steps); }
 // access, then attributes: pl::align<n>.
 template <class Mode, class... A>
 PL_FN_ void write_tensor(writer& w) {
@@ -82,7 +83,7 @@ PL_FN_ void write_tensor(writer& w) {
   PL_STATEMENT_(workspace_##nm, nm, "workspace", w.field("bytes", bytes); w.field("init", initial_state::initial()))
 // PL_PROTOCOL(mma, "repeat k_tiles { ab.wait; ab.release; }");  in what order a role, or an answered call, uses the
 // component's ports, barriers and buffers: docs/protocols.md.  At most one for each.
-#define PL_PROTOCOL(nm, ...) PL_STATEMENT_(protocol_##nm, nm, "protocol", w.field("text", __VA_ARGS__))
+#define PL_PROTOCOL(nm, ...) PL_STATEMENT_(protocol_##nm, nm, "protocol", ::pl::detail::write_steps(w, __VA_ARGS__))
 // PL_PROMISE(k_major, 1); PL_REQUIRE(k_major, 1);  facts between components: every requirement needs an equal promise.
 #define PL_REQUIRE(nm, what) PL_STATEMENT_(require_##nm, nm, "require", w.field("key", #nm); w.field("value", what))
 #define PL_PROMISE(nm, what) PL_STATEMENT_(promise_##nm, nm, "promise", w.field("key", #nm); w.field("value", what))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import random
+from pathlib import Path
 
 import pytest
 
@@ -100,6 +102,7 @@ def test_keywords_are_names_where_a_subject_stands() -> None:
         ("repeat 3 { a.wait;", "expected a step or '}', found the end", 19),
         ("repeat 3.5 { a; }", "is not allowed in expression", 8),
         ("repeat __import__('os') { a; }", "unknown function", 8),
+        ("repeat 2 * 3k { a; }", "'3k' is no number and no name", 12),
         ("until { a; }", "expected a port, found '{'", 7),
         ("choose { a; }", "one way only", 1),
         ("rank one { a; }", "expected a rank, found 'one'", 6),
@@ -160,6 +163,16 @@ def test_hostile_texts_end_in_blocks_or_diagnostics() -> None:
         assert len(list(steps_of(again))) == len(list(steps_of(block)))
     assert parsed > 50
     assert ids == {"bad-protocol"}
+
+
+def test_a_share_of_the_hostile_texts() -> None:
+    path = Path(__file__).resolve().parents[2] / "fuzz" / "fuzz_protocols.py"
+    spec = importlib.util.spec_from_file_location("fuzz_protocols", path)
+    assert spec
+    assert spec.loader
+    target = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(target)
+    assert target.run(seed=0, budget=2000) == []
 
 
 def component(declare: str, **protocols: str) -> Component:
