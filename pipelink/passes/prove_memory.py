@@ -7,6 +7,7 @@ from one use to the next, so nothing may lie on them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -257,20 +258,30 @@ def _rings(
 def _overlaps(regions: list[Region], overlays: Overlays, diagnostics: Diagnostics) -> Iterator[tuple[Region, Region]]:
     """Reports regions that share bytes and are not apart; yields those that only their scopes keep apart."""
     live: list[Region] = []
+    bad: list[tuple[Region, Region]] = []
     for region in sorted(regions, key=lambda r: (r.begin, -r.end)):
         live = [other for other in live if other.end > region.begin]
         for other in live:
             if region.end <= region.begin:
                 continue
             if not may_overlap(other.buffer, region.buffer, overlays):
-                end = min(other.end, region.end)
-                message = f"{other.what} and {region.what} both lie on {region.begin} to {end - 1} "
-                message += f"({end - region.begin} shared), and nothing keeps them apart in time"
-                notes = [Note(f"{other.what} is {other.begin} to {other.end - 1}", other.buffer.location)]
-                diagnostics.error("placement-overlap", message, region.buffer.location, notes=notes)
+                bad.append((other, region))
             elif other.scope.excludes(region.scope) and not overlays.apart(other.buffer, region.buffer):
                 yield other, region
         live.append(region)
+    while bad:  # what overlaps most is most likely what is wrong
+        counts = Counter(region.buffer.key for pair in bad for region in pair)
+        worst = max((region for pair in bad for region in reversed(pair)), key=lambda r: counts[r.buffer.key])
+        own = [pair for pair in bad if worst in pair]
+        bad = [pair for pair in bad if worst not in pair]
+        others = [second if first is worst else first for first, second in own]
+        begin, end = max(worst.begin, others[0].begin), min(worst.end, others[0].end)
+        message = f"{worst.what} is placed on {begin} to {end - 1} together with {others[0].what}, and "
+        message += "nothing keeps the two apart in time"
+        notes = [
+            Note(f"{other.what} is on {other.begin} to {other.end - 1}", other.buffer.location) for other in others
+        ]
+        diagnostics.error("placement-overlap", message, worst.buffer.location, notes=notes)
 
 
 def _check_tensor_memory(kernel: Kernel, regions: Regions, target: Target, diagnostics: Diagnostics) -> None:

@@ -151,7 +151,7 @@ CASES: list[tuple[str, str, Callable[[Dict], object], str, str]] = [
     ("capacity", PIECES, both(update("kernel", smem_bytes=240000), update("launch", smem_bytes=240000)),
      "placement-range", "7552 over the 232448"),
     ("on a ring", PIECES, lambda f: f["mma"]["smem"].update(scratch=f["0"]["buffers"][0]["address"]),
-     "placement-overlap", "'@load::@ab' and '@mma::@scratch' both lie on"),
+     "placement-overlap", "'@mma::@scratch' is placed on 2048 to 3071 together with '@load::@ab'"),
     ("on mbarriers", PIECES, update("mma", "smem", scratch=1024), "placement-overlap", "the mbarriers 'load::ab full'"),
     ("slots", PIECES, update("0", "buffers", 0, stride=4096), "placement-overlap", "4096 bytes apart and 8192 large"),
     ("swizzle", PIECES, lambda f: f["0"]["buffers"][0].update(address=f["0"]["buffers"][0]["address"] + 128),

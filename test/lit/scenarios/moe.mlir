@@ -39,7 +39,7 @@ module @moe.loader attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.param"() {sym_name = "k_tiles", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
   "pipelink.param"() {sym_name = "tiles", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
   "pipelink.derive"() {name = "tiles", value = "ceildiv(rows, 128) * ceildiv(F, 128)"} : () -> ()
-  "pipelink.protocol"() {of = "load", text = "arrived.await; repeat tiles { repeat k_tiles+ { ab.acquire; ab.copy; } }"} : () -> ()
+  "pipelink.protocol"() {of = "load", text = "arrived.await; fence async; repeat tiles { repeat k_tiles+ { ab.acquire; ab.copy; } }"} : () -> ()
 }
 module @moe.mainloop attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "mma", warps = 8 : i64, align = 4 : i64, registers = [152, 240]} : () -> ()

@@ -31,7 +31,7 @@ module @ring.load attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.param"() {sym_name = "blocks", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
   "pipelink.bind"() {param = "blocks", to = "ceildiv(keys, 128)"} : () -> ()
   "pipelink.param"() {sym_name = "steps", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
-  "pipelink.protocol"() {of = "load", text = "repeat steps { arrived.await; repeat blocks { kv.acquire; kv.copy; } used.signal; }"} : () -> ()
+  "pipelink.protocol"() {of = "load", text = "repeat steps { arrived.await; fence async; repeat blocks { kv.acquire; kv.copy; } used.signal; }"} : () -> ()
 }
 module @ring.attend attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "consume", warps = 8 : i64, align = 4 : i64, registers = [184, 240]} : () -> ()
