@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from pipelink.runtime.debug import Debug
 from pipelink.runtime.tensors import ELEMENT_BYTES, TensorView
 from pipelink.support import expr
 from pipelink.support.diagnostics import Note, error, nearest
@@ -73,7 +74,8 @@ class Workspace:
 
 @dataclass(frozen=True)
 class LaunchContract:
-    """The whole contract.  Sizes in bytes, ``grid`` in CTAs, ``smem_bytes`` is dynamic shared memory."""
+    """The whole contract.  Sizes in bytes, ``grid`` in CTAs, ``smem_bytes`` is dynamic shared memory, ``debug`` says
+    what a debug link is watched for."""
 
     kernel: str
     arguments: tuple[Argument, ...]
@@ -88,6 +90,7 @@ class LaunchContract:
     workspaces: tuple[Workspace, ...]
     parameter_bytes: int
     fields: tuple[Field, ...]
+    debug: Debug | None = None
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> LaunchContract:
@@ -112,6 +115,7 @@ class LaunchContract:
                 ),
                 int(data["parameters"]["bytes"]),
                 tuple(_field(item) for item in data["parameters"]["fields"]),
+                Debug.from_json(data["debug"], int(data["parameters"]["bytes"])) if "debug" in data else None,
             )
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise error("bad-package", f"the launch contract is malformed: {problem!r}") from problem

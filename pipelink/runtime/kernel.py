@@ -30,6 +30,8 @@ from pipelink.runtime.contract import (
 from pipelink.runtime.package import Package, PackageTarget, read
 from pipelink.runtime.tensor_map import Descriptor, describe
 from pipelink.runtime.tensors import TensorView, is_torch, view
+from pipelink.runtime.timeline import Timeline
+from pipelink.runtime.watch import Watch, no_timeline
 from pipelink.support.diagnostics import Note, error
 
 MAX_PLANS = 512  # plans and tensor maps kept per kernel; the oldest are dropped
@@ -54,6 +56,8 @@ class _Launch:
     address: int
     block: Any
     zeroed: tuple[tuple[int, int], ...]
+    start: int  # host address of the parameter block, in ``block``
+    watched: bool
 
 
 @dataclass
@@ -76,6 +80,8 @@ class _Device:
         self.assigned: dict[tuple[int, int, int], tuple[int, int]] = {}
         self.spare: list[tuple[int, int]] = []
         self.allocations: list[int] = []
+        contract = loaded.contract
+        self.watch = Watch(contract.kernel, loaded.context, contract.debug) if contract.debug else None
 
     def reserve(self, sizes: tuple[int, ...]) -> None:
         """Keep one free buffer per workspace for the next stream that asks."""
@@ -143,8 +149,8 @@ class Kernel:
         """Launch.  ``stream`` is a handle, or a torch, cupy or ``__cuda_stream__`` stream; without it, the current
         stream of torch or cupy where a tensor is theirs, else the default stream.
 
-        Returns before the kernel has run.  Raises LinkError, with expected and given, for arguments that do not fit
-        the launch contract."""
+        Returns before the kernel has run; a debug link, outside a graph capture, when it has.  Raises LinkError, with
+        expected and given, for arguments that do not fit the launch contract, and ``kernel-hang``."""
         handle = stream_handle(stream, arguments)
         key = _key(arguments, handle)
         plan = self._plans.get(key)
@@ -152,21 +158,25 @@ class Kernel:
             plan = self._plan(key, arguments, handle)
         if plan.resolved.empty:
             return
-        capture = driver.capture_id(handle) if plan.resolved.workspace_bytes else 0
+        watch = plan.device.watch
+        capture = driver.capture_id(handle) if plan.resolved.workspace_bytes or watch is not None else 0
         launch = plan.launches.get((handle, capture))
         if launch is None:
             with self._lock:
                 launch = self._bind(plan, handle, capture)
-        cuda = driver.cuda()
-        if launch.zeroed or int(cuda.cuCtxGetCurrent()[1]) != launch.context:
-            with driver.current(plan.device.loaded.context):
-                for address, size in launch.zeroed:
-                    driver.call("cuMemsetD8Async", address, 0, size, handle)
-                driver.call("cuLaunchKernelEx", launch.configuration, launch.function, launch.address, 0)
+        if watch is not None and launch.watched:
+            block = launch.start + watch.debug.offset
+            watch.launch(plan.resolved.grid, handle, block, lambda: _start(launch, plan, handle))
             return
-        (status,) = cuda.cuLaunchKernelEx(launch.configuration, launch.function, launch.address, 0)
-        if int(status):
-            driver.check(status, "cuLaunchKernelEx")
+        _start(launch, plan, handle)
+
+    def timeline(self, *, device: int = 0) -> Timeline:
+        """When each role of the last launch on ``device`` waited and worked, of a kernel linked with
+        ``--trace-timeline``.  Raises LinkError ``no-timeline``."""
+        found = self._devices.get(device)
+        if found is None or found.watch is None:
+            raise no_timeline(self.name, self.contract.debug)
+        return found.watch.timeline()
 
     def preload(self, *, device: int | None = None, stream: Any = None, **arguments: Any) -> None:
         """Load the code onto a device ahead of the first call; with arguments, also reserve the workspaces that a
@@ -192,6 +202,10 @@ class Kernel:
         """Unload the code and free the workspaces.  No launch may be pending, no captured graph may be used later."""
         with self._lock:
             for device in self._devices.values():
+                if device.watch is not None:
+                    device.watch.close()
+                    if device.watch.lost:
+                        continue
                 with driver.current(device.loaded.context):
                     for address in device.allocations:
                         driver.call("cuMemFree", address)
@@ -295,9 +309,25 @@ class Kernel:
             ctypes.addressof(pointers),
             buffer,
             zeroed,
+            start,
+            not capture,
         )
         plan.launches[stream, capture] = launch
         return launch
+
+
+def _start(launch: _Launch, plan: _Plan, handle: int) -> None:
+    """Hand a launch to the driver."""
+    cuda = driver.cuda()
+    if launch.zeroed or int(cuda.cuCtxGetCurrent()[1]) != launch.context:
+        with driver.current(plan.device.loaded.context):
+            for address, size in launch.zeroed:
+                driver.call("cuMemsetD8Async", address, 0, size, handle)
+            driver.call("cuLaunchKernelEx", launch.configuration, launch.function, launch.address, 0)
+        return
+    (status,) = cuda.cuLaunchKernelEx(launch.configuration, launch.function, launch.address, 0)
+    if int(status):
+        driver.check(status, "cuLaunchKernelEx")
 
 
 def _dimension(name: str, value: Any) -> int:

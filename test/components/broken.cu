@@ -1,0 +1,86 @@
+// Components with the faults that make kernels hang, and what they are connected to.  They are linked without the
+// protocol check, as debug links, to see that a hang is explained.
+#include <pipelink/component.cuh>
+
+namespace broken {
+using numbers = pl::stream<pl::row_major<pl::tile<float, 8, 32>>>;
+}  // namespace broken
+
+// Sends as many tiles as x has rows, all of a row's value.
+PL_COMPONENT(broken::writer) {
+PL_ROLE(send, pl::warps<1>);
+PL_OUT(x, broken::numbers, pl::ring<2, 3>, pl::by_threads);
+PL_PARAM(values, const float*);
+PL_PARAM(steps, int);
+PL_TENSOR(value, float, "steps, 32", pl::read);
+PL_BIND(values, "value");
+PL_GRID("4");
+PL_ENTRY(send) {
+  for (int i = 0; i < steps(self); ++i) {
+    auto slot = x::acquire(self);
+    x::pointer<float>(self, slot)[send::thread(self)] = values(self)[i * 32 + send::thread(self)];
+    x::commit(self, slot);
+  }
+}
+}
+
+// The same, but it takes one slot more than the ring has before it hands any on.
+PL_COMPONENT(broken::greedy_writer) {
+PL_ROLE(send, pl::warps<1>);
+PL_OUT(x, broken::numbers, pl::ring<2, 3>, pl::by_threads);
+PL_PARAM(values, const float*);
+PL_PARAM(steps, int);
+PL_TENSOR(value, float, "steps, 32", pl::read);
+PL_BIND(values, "value");
+PL_GRID("4");
+PL_ENTRY(send) {
+  for (int i = 0; i < steps(self); ++i) {
+    pl::slot taken[4];
+    for (int j = 0; j <= x::stages(self); ++j) taken[j & 3] = x::acquire(self);
+    for (int j = 0; j <= x::stages(self); ++j) {
+      x::pointer<float>(self, taken[j & 3])[send::thread(self)] = values(self)[i * 32 + send::thread(self)];
+      x::commit(self, taken[j & 3]);
+    }
+  }
+}
+}
+
+// Sums what it is sent, and forgets to give the slots back where RELEASE is nothing.
+#define BROKEN_READER(NAME, RELEASE)                                                     \
+  PL_COMPONENT(NAME) {                                                                   \
+    PL_ROLE(sum, pl::warps<4>);                                                          \
+    PL_IN(x, broken::numbers, pl::ring<2, 3>, pl::by_threads);                           \
+    PL_PARAM(totals, float*);                                                            \
+    PL_PARAM(steps, int);                                                                \
+    PL_TENSOR(total, float, "4, 128", pl::write);                                        \
+    PL_TENSOR(value, float, "steps, 32", pl::read);                                      \
+    PL_BIND(totals, "total");                                                            \
+    PL_ENTRY(sum) {                                                                      \
+      float all = 0;                                                                     \
+      for (int i = 0; i < steps(self); ++i) {                                            \
+        auto slot = x::wait(self);                                                       \
+        all += x::pointer<float>(self, slot)[sum::thread(self) % 32];                    \
+        RELEASE;                                                                         \
+      }                                                                                  \
+      totals(self)[blockIdx.x * 128 + sum::thread(self)] = all;                          \
+    }                                                                                    \
+  }
+BROKEN_READER(broken::reader, x::release(self, slot))
+BROKEN_READER(broken::forgetful_reader, static_cast<void>(0))
+
+// One warp waits for tiles while the others wait for it at a named barrier, which has no time limit.
+PL_COMPONENT(broken::split_reader) {
+PL_ROLE(sum, pl::warps<4>);
+PL_IN(x, broken::numbers, pl::ring<2, 3>, pl::by_threads);
+PL_BARRIER(met, pl::threads<128>);
+PL_PARAM(totals, float*);
+PL_TENSOR(total, float, "4, 128", pl::write);
+PL_BIND(totals, "total");
+PL_ENTRY(sum) {
+  if (sum::warp(self) == 0) {
+    for (;;) x::release(self, x::wait(self));
+  }
+  met::sync(self);
+  totals(self)[blockIdx.x * 128 + sum::thread(self)] = 0;
+}
+}
