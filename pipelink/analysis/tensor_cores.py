@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pipelink.analysis.binding import Arg, Const, Invoke, SharedAddress, Statement
+from pipelink.analysis.binding import Arg, Const, Instruction, Invoke, SharedAddress, Statement
 from pipelink.ir.views import Port
 from pipelink.transfers import COMMIT, of_pair
 
@@ -28,11 +28,14 @@ def commit(placed: dict[str, Any]) -> str:
 
 def release(placed: dict[str, Any], shared: bool) -> tuple[Statement, ...]:
     """A consumer's arrival, ``shared``: in both CTAs of a cluster.  Tensor cores arrive, or threads, whose loads
-    from tensor memory are complete first."""
+    from tensor memory are complete first; what they read from a slot that TMA fills again comes before that, in every
+    thread (PTX ISA, async proxy)."""
     empty, stage = SharedAddress(placed["empty"]), Arg("stage")
     if placed["consumer_unit"] == COMMIT:
         return (Invoke(commit(placed), (empty, stage)),)
-    loaded = (Invoke("pl_tmem_loaded", ()),) if "columns" in placed else ()
+    loaded: tuple[Statement, ...] = (Invoke("pl_tmem_loaded", ()),) if "columns" in placed else ()
+    if placed["consumer_fence"]:
+        loaded = (*loaded, Instruction("fence.proxy.async.shared::cta;"))
     unit = Const(UNITS[placed["consumer_unit"]])
     function = "pl_pair_release" if of_pair(placed) else "pl_cluster_release" if shared else "pl_ring_release"
     return (*loaded, Invoke(function, (empty, stage, unit)))

@@ -105,6 +105,7 @@ class _Writer:
             "producer_cursor": self.cursors.of(key, "producer"),
             "consumer_arrivals": plan.consumer_total,
             "consumer_unit": plan.consumers[number].unit,
+            "consumer_fence": plan.refilled[number],
             "consumer_cursor": self.cursors.of(key, plan.consumer_slots[number]),
         }
         if ring.columns:

@@ -27,7 +27,7 @@ _WORDS: Fields = {"address": int, "count": int, "value": int}
 _RING: Fields = {
     "stages": int, "full": int, "empty": int, "bytes": int, "producer_arrivals": int, "producer_unit": str,
     "producer_fence": bool, "producer_cursor": int, "consumer_arrivals": int, "consumer_unit": str,
-    "consumer_cursor": int,
+    "consumer_fence": bool, "consumer_cursor": int,
 }  # fmt: skip
 _TOKEN: Fields = {
     "full": int, "producer_arrivals": int, "producer_unit": str, "consumer_cursor": int, "initial": int,

@@ -153,6 +153,12 @@ def _check_fences(ends: _Ends, diagnostics: Diagnostics) -> None:
         message += "fence.proxy.async between"
         hint = "producer_fence = true"
         diagnostics.error("missing-fence", message, ends.location, notes=ends.declared(), hint=hint)
+    refilled = placed["transfer"] in RINGS and source.touch.startswith("tma") and sink.touch == "threads"
+    if refilled and not placed["consumer_fence"]:
+        message = f"threads read the slots of '{ends.connect.target}' and TMA fills them again, without a "
+        message += "fence.proxy.async between"
+        hint = "consumer_fence = true"
+        diagnostics.error("missing-fence", message, ends.location, notes=ends.declared(), hint=hint)
     for port, ref in ((source, ends.connect.source), (sink, ends.connect.target)):
         scope = port.data.get("scope")
         if port.kind == "stream" and scope == "cta" and _is_remote(ends):

@@ -51,7 +51,8 @@ class Arrivals:
 
 @dataclass
 class RingPlan:
-    """A stream with its consumers.  ``consumers`` has the arrivals of each connect, in order."""
+    """A stream with its consumers.  ``consumers`` has the arrivals of each connect, in order, ``refilled`` whether its
+    threads read what TMA overwrites next."""
 
     key: str
     transfer: str
@@ -60,6 +61,7 @@ class RingPlan:
     tiles: tuple[Tile, ...]
     producer: Arrivals
     consumers: list[Arrivals]
+    refilled: list[bool]
     consumer_total: int
     fence: bool
     ends: bool
@@ -351,6 +353,7 @@ class _Builder:
             tiles,
             producer,
             consumers,
+            [source.touch.startswith("tma") and target.touch == "threads" for target in targets],
             total,
             source.touch == "threads" and any(t.touch in ("wgmma", "tma", "tcgen05") for t in targets),
             ends,
