@@ -114,6 +114,7 @@ TILE = {"element": "bf16", "shape": [8, 8], "layout": "row_major", "bytes": 128,
 PORT = {**COMMON, "op": "port", "name": "p", "line": 2, "direction": "out", "kind": "stream"}
 PORT |= {"tiles": [TILE], "stages": [1, 2], "touch": "tma"}
 ROLE = {**COMMON, "op": "role", "name": "r", "line": 3, "warps": 4, "align": 4}
+STEPS = {**COMMON, "op": "protocol", "name": "r", "line": 5, "text": "repeat 3 {\n x.wait; }"}
 NAMES = {**COMMON, "op": "grid", "name": "grid", "line": 4, "value": ["M", "1", "1"]}
 
 
@@ -144,6 +145,10 @@ NAMES = {**COMMON, "op": "grid", "name": "grid", "line": 4, "value": ["M", "1", 
         {**PORT, "touch": "feet"},
         {**ROLE, "warps": 33},
         {**ROLE, "registers": [8, 400]},
+        {**STEPS, "text": 3},
+        {**STEPS, "text": " \n "},
+        {**STEPS, "text": "x.wait;\0"},
+        {**STEPS, "text": "x.wait; " * 600},
         {**NAMES, "value": ["M +", "1", "1"]},
         {**NAMES, "value": ["__import__('os')", "1", "1"]},
         {**NAMES, "value": [[[[[[[[[1]]]]]]]]]},
@@ -194,6 +199,11 @@ def test_what_one_record_cannot_show() -> None:
     assert refuse(build(HEAD, PARAM, PARAM)).id == "corrupt-contract"
     missing = refuse(build(HEAD, ROLE))
     assert (missing.id, missing.location) == ("missing-definition", Location("x.cu", 3))
+    entry = {**COMMON, "op": "entry", "name": "r", "line": 4}
+    assert read(build(HEAD, ROLE, entry, STEPS)).components[0].records[-1].values == {"text": STEPS["text"]}
+    assert refuse(build(HEAD, ROLE, entry, STEPS, STEPS)).id == "corrupt-contract"
+    wrong = refuse(build(HEAD, ROLE, entry, {**STEPS, "text": "repeat 3 {\n x wait; }"}))
+    assert (wrong.id, wrong.location) == ("bad-protocol", Location("x.cu", 5, 15, "repeat 3 {  x wait; }"))
     answers = {**COMMON, "op": "port", "name": "p", "line": 2, "direction": "answers", "kind": "call"}
     answers["signature"] = "void()"
     assert refuse(build(HEAD, answers)).id == "missing-definition"

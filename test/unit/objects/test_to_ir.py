@@ -77,6 +77,8 @@ def test_python_contract() -> None:
         .param("alpha", "f32")
         .tensor("out", "bf16", ["M", "N"], "write")
         .bind("c", "out")
+        .calls("next", "void()")
+        .protocol("store", "repeat 2 { next; }")
     )
     item = from_ltoir({"sm_80": b"code"}, contract, name="gelu.py")
     assert item.components[0].symbol == "py.gelu"
@@ -87,7 +89,11 @@ def test_python_contract() -> None:
     ]
     module = builder.module(ir.new_context())
     to_ir.declare(item, module)
-    ir.verify(module)
+    (component,) = ir.verify(module).components.values()
+    assert component.protocols["store"].text == "repeat 2 { next; }"
+    again = from_ltoir({"sm_80": b"code"}, component.op, name="gelu.py")
+    texts = [json.loads(record.text) for record in again.components[0].records if record.op == "protocol"]
+    assert [(record["name"], record["text"]) for record in texts] == [("store", "repeat 2 { next; }")]
     assert contract.symbol("store", "pl_answer") == "_ZN2py4gelu10store_port9pl_answerEiPvPc"
     assert contract.symbol("c", "pl_address") == "_ZN2py4gelu7c_param10pl_addressEiPv"
     with pytest.raises(LinkError):
