@@ -19,15 +19,15 @@ from pipelink.support.trace import Step, Trace
 MAX_DRAWN = 60  # steps; of a longer trace those that say most
 _MAX_TEXT = 1000  # steps of the text form
 _MARGIN = 24
-_LANE = (170, 300)  # narrowest and widest lane
+_LANE = (190, 300)  # narrowest and widest lane
 _GUTTER = 64  # between lanes, for arrows
 _LEAST_WIDTH = 640
 _ROW_GAP = 14
 _LINE = 15  # height of a line of small text
 _LINES = 3  # of a step's detail
 _BOX = 24  # height of a step without its detail
-_SMALL = 6.7  # widths of an 11 px monospaced and an 18 px bold letter
-_LARGE = 11.0
+_SMALL, _MEDIUM, _LARGE = 6.7, 8.6, 11.0  # widths of letters: 11 px monospaced, 14 px and 18 px bold
+_SHORT = 56  # characters of a title in large letters
 
 
 def render_text(traces: Sequence[Trace]) -> str:
@@ -77,10 +77,7 @@ class _Picture:
         used = len(self.lanes) * (self.lane + _GUTTER) - _GUTTER
         self.left = (self.width - used) / 2
         room = int((self.lane - 16) / _SMALL)
-        self.boxes = {
-            index: _Box(index, step, textwrap.wrap(_detail(step), room, max_lines=_LINES, placeholder=" …"))
-            for index, step in zip(shown, steps, strict=True)
-        }
+        self.boxes = {index: _Box(index, step, _detail(step, room)) for index, step in zip(shown, steps, strict=True)}
         owners = list(dict.fromkeys(_owner(lane) for lane in self.lanes))
         self.colour = {lane: f"o{owners.index(_owner(lane)) % len(FILLS)}" for lane in self.lanes}
 
@@ -131,15 +128,17 @@ class _Picture:
     def head(self) -> float:
         """Title and counts; returns where the lanes begin."""
         y = 34.0
-        for line in textwrap.wrap(self.trace.title, int((self.width - 2 * _MARGIN) / _LARGE), max_lines=3):
-            self.text(_MARGIN, y, line, "text t")
-            y += 24
+        long = len(self.trace.title) > _SHORT
+        room = int((self.width - 2 * _MARGIN) / (_MEDIUM if long else _LARGE))
+        for line in textwrap.wrap(self.trace.title, room, max_lines=4, placeholder=" …"):
+            self.text(_MARGIN, y, line, "text h" if long else "text t")
+            y += 20 if long else 24
         notes = [f"{name} = {value}" for name, value in self.trace.counts]
         if self.hidden:
             notes.append(f"{self.hidden} of {len(self.trace.steps)} steps are left out")
         if notes:
             for line in textwrap.wrap(" · ".join(notes), int((self.width - 2 * _MARGIN) / _SMALL), max_lines=3):
-                self.text(_MARGIN, y - 2, line, "soft")
+                self.text(_MARGIN, y, line, "soft")
                 y += 18
         return y
 
@@ -250,8 +249,10 @@ class _Picture:
         return y - 16
 
 
-def _detail(step: Step) -> str:
-    return ": ".join(part for part in ("waits for ever" if step.blocked else "", step.detail) if part)
+def _detail(step: Step, room: int) -> list[str]:
+    """Lines of a step's detail; that it is stuck stands first."""
+    lines = textwrap.wrap(step.detail, room, max_lines=_LINES, placeholder=" …")
+    return ["waits for ever", *lines] if step.blocked else lines
 
 
 def _owner(lane: str) -> str:

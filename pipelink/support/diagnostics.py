@@ -209,7 +209,7 @@ def render_text(diagnostic: Diagnostic) -> str:
             before = source[: column - 1].ljust(column - 1)
             lines.append("  " + "".join("\t" if c == "\t" else " " for c in before) + "^")
     if diagnostic.trace is not None:
-        lines += diagnostic.trace.lines(MAX_STEPS)
+        lines += diagnostic.trace.lines(MAX_STEPS, said=diagnostic.message)
     for note in diagnostic.notes[:MAX_NOTES]:
         prefix = f"{note.location}: " if note.location.file or note.location.line else ""
         lines.append(f"{prefix}note: {note.message}")

@@ -51,10 +51,12 @@ class Trace:
         order = [*ends, *causes, *final.values(), *reversed(range(len(self.steps)))]
         return tuple(sorted(list(dict.fromkeys(order))[:limit]))
 
-    def lines(self, limit: int) -> list[str]:
-        """As text: title, at most ``limit`` steps (gaps are counted), then the conflict and the cycle."""
+    def lines(self, limit: int, *, said: str = "") -> list[str]:
+        """As text: title, unless it was ``said``; at most ``limit`` steps (gaps are counted); conflict and cycle."""
         counts = ", ".join(f"{name} = {value}" for name, value in self.counts)
-        lines = [f"counterexample: {self.title}" + (f" (with {counts})" if counts else "")]
+        heading = [] if self.title == said else [self.title]
+        heading += [f"with {counts}"] if counts else []
+        lines = [f"counterexample{': ' if heading else ''}{', '.join(heading)}"]
         shown = self.shown(limit)
         lane = max((len(self.steps[index].lane) for index in shown), default=0)
         action = min(_WIDEST_ACTION, max((len(self.steps[index].action) for index in shown), default=0))
@@ -106,8 +108,10 @@ def _more(count: int) -> str:
 
 def _why(step: Step) -> str:
     """What stands behind a step: that it is stuck, why it matters, which steps let it go on."""
-    parts = ["waits for ever"] if step.blocked else []
-    parts += [step.detail] if step.detail else []
-    if step.after and not step.blocked:
+    if step.blocked:
+        clause = step.detail.startswith(("for ", "at "))
+        return f"waits for ever{' ' if clause else ': ' if step.detail else ''}{step.detail}"
+    parts = [step.detail] if step.detail else []
+    if step.after:
         parts.append(f"after {', '.join(str(index + 1) for index in step.after)}")
-    return ": ".join(parts[:2]) if step.blocked else ", ".join(parts)
+    return ", ".join(parts)

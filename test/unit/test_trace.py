@@ -44,7 +44,7 @@ ALONE = Trace("nobody else", (LOAD,), (Step(LOAD, "wait ab[0]", blocked=True),),
 
 def test_text_has_steps_in_order_and_the_cycle_last() -> None:
     assert STUCK.lines(24) == [
-        "counterexample: every slot is held (with k_tiles = 2)",
+        "counterexample: every slot is held, with k_tiles = 2",
         "     1  @load::@load  acquire ab[0]  free from the start",
         "     2  @load::@load  copy ab[0]",
         "     3  @mma::@mma    wait ab[0]     after 2",
@@ -74,6 +74,8 @@ def test_a_diagnostic_shows_its_trace() -> None:
     item = Diagnostic("error", "arrival-count", "m", trace=STUCK, hint="h")
     lines = shown(item).splitlines()
     assert lines == ["error: m [arrival-count]", *STUCK.lines(MAX_STEPS), "hint: h"]
+    same = Diagnostic("error", "arrival-count", STUCK.title, trace=STUCK)
+    assert shown(same).splitlines()[1] == "counterexample: with k_tiles = 2"
     assert json.loads(all_json([item]))[0]["trace"]["cycle"] == [LOAD, MMA]
 
 
