@@ -9,6 +9,7 @@ The usual order, and what holds after each line:
 ======== ===========================================================================================================
 check    contracts fit: ports connected, transfers legal (``legal`` on each connect), requirements met, arches linkable
 place    every resource of every instance has its place (``placement``), the launch contract is resolved
+prove    the roles cannot hang, race or miscount, by their protocols and the placement; the IR is unchanged
 transfer each port is bound to its transfer: ``llvm.func`` definitions with placed constants
 fold     accessors return placed constants, parameters bound at link time are values
 entry    the kernel function exists (``nvvm.kernel``); the kernel is plain llvm/nvvm dialect
@@ -51,11 +52,12 @@ class PassInfo:
 PASSES: tuple[PassInfo, ...] = (
     PassInfo("check", "pipelink.passes.check:CheckPass", "check that the contracts of connected components fit"),
     PassInfo("place", "pipelink.passes.place:PlacePass", "place every instance's resources on the SM, jointly"),
+    PassInfo("prove", "pipelink.passes.prove:ProvePass", "prove that the placed roles cannot hang or race"),
     PassInfo("transfer", "pipelink.passes.transfer:TransferPass", "bind each port to its transfer"),
     PassInfo("fold", "pipelink.passes.fold:FoldPass", "turn accessors into placed constants"),
     PassInfo("entry", "pipelink.passes.entry:EntryPass", "make the kernel function"),
 )
 
 PIPELINES: dict[str, tuple[str, ...]] = {
-    "fuse": ("transfer", "fold", "entry"),
+    "fuse": ("prove", "transfer", "fold", "entry"),
 }

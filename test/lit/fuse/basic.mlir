@@ -1,7 +1,7 @@
 // A placed kernel becomes one kernel function and the functions its components call.
 // RUN: pl-opt --pipeline=transfer %s | FileCheck %s --check-prefix=TRANSFER
 // RUN: pl-opt --pipeline=transfer,fold %s | FileCheck %s --check-prefix=FOLD
-// RUN: pl-opt --pipeline=fuse %s | FileCheck %s --check-prefix=ENTRY
+// RUN: pl-opt --pipeline=transfer,fold,entry %s | FileCheck %s --check-prefix=ENTRY
 
 module @acme.loader attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "load", warps = 1 : i64, align = 1 : i64, registers = [24, 40], threads = "one"} : () -> ()

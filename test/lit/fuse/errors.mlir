@@ -1,4 +1,4 @@
-// RUN: pl-opt --pipeline=fuse -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=transfer,fold,entry -split-input-file -verify-diagnostics %s
 
 module @acme.a attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "run", warps = 4 : i64, align = 4 : i64} : () -> ()

@@ -5,6 +5,7 @@
 
 module @mma attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 1, threads = "one"} : () -> ()
+  // PAIR "pipelink.protocol"() {of = "run", text = "rank 0 { repeat 5 { acc.acquire; acc.commit; } }"} : () -> ()
   "pipelink.port"() {sym_name = "acc", direction = "out", kind = "stream", touch = "tcgen05", stages = [2, 2], tiles = [{element = "f32", shape = [128, 64], layout = "tmem", space = "tmem", columns = 64}]} : () -> ()
 }
 module @read attributes {pipelink.component = {abi = 1}} {

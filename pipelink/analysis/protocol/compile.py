@@ -1,0 +1,578 @@
+"""Makes the agents of a placed kernel: protocols as flat code, calls inlined, roles split where some threads act alone.
+
+Input: a placed kernel and its components.  Output: a :class:`~pipelink.analysis.protocol.model.System`, or several, one
+for each part of the kernel whose roles have nothing in common.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pipelink.analysis.multicast import CLUSTER_CTAS
+from pipelink.analysis.protocol.language import actions_of, count_names, count_value, place_of, protocol_of
+from pipelink.analysis.protocol.model import Agent, Endpoint, Instruction, Op, Signal, Symbol, System
+from pipelink.analysis.protocol.resources import Resources
+from pipelink.ir.views import Component, Kernel, Port, Role
+from pipelink.support.diagnostics import LinkError, Location
+from pipelink.support.protocol import Action, Block, Callers, Choose, Protocol, Rank, Repeat, Step, Until
+from pipelink.transfers import of_pair
+
+_CALLER_THREADS = {"thread": 1, "warp": 32, "warpgroup": 128}
+_MAX_DEPTH = 24  # calls within calls
+_MAX_CODE = 20_000  # instructions of an agent
+_EXACT = 4096  # constant counts up to here are run exactly; longer loops repeat by a name of their own
+_UNMODELLED = ("dispatch", "lease")
+
+RoleKey = tuple[str, str]  # instance, role
+
+
+@dataclass
+class Compiled:
+    """A system, and what of the kernel it leaves out: (role, why)."""
+
+    system: System
+    unproven: list[tuple[str, str, Location]] = field(default_factory=list[tuple[str, str, Location]])
+    roles: tuple[RoleKey, ...] = ()
+
+
+def compile_kernel(kernel: Kernel, components: Mapping[str, Component]) -> list[Compiled]:
+    """The systems of a kernel, each of roles that depend on each other."""
+    whole = _Compiler(kernel, components, None).run()
+    parts = _parts(whole.system)
+    if len(parts) <= 1:
+        return [whole]
+    found: list[Compiled] = []
+    for number, part in enumerate(parts):
+        agents = [whole.system.agents[index] for index in part]
+        wanted = frozenset((agent.role, agent.cta) for agent in agents)
+        compiled = _Compiler(kernel, components, wanted).run()
+        compiled.unproven = whole.unproven if number == 0 else []
+        found.append(compiled)
+    return found
+
+
+def _parts(system: System) -> list[list[int]]:
+    """Agents that share a barrier or a place, directly or through others."""
+    parent = list(range(len(system.agents)))
+
+    def root(index: int) -> int:
+        while parent[index] != index:
+            parent[index] = parent[parent[index]]
+            index = parent[index]
+        return index
+
+    def join(members: Iterable[int]) -> None:
+        first: int | None = None
+        for member in members:
+            first = member if first is None else first
+            parent[root(member)] = root(first)
+
+    for barrier in system.barriers:
+        join([*barrier.arrivers, *barrier.waiters])
+    for named in system.named:
+        join(named.users)
+    by_role: dict[tuple[str, int], list[int]] = {}
+    for index, agent in enumerate(system.agents):
+        by_role.setdefault((agent.role, agent.cta), []).append(index)
+        for step in agent.code:
+            for access in step.accesses:
+                join([index, *_users(system, access.need)])
+        for end in agent.endpoints:
+            for slot in end.accesses:
+                for access in slot:
+                    join([index, *_users(system, access.need)])
+    for members in by_role.values():
+        join(members)
+    found: dict[int, list[int]] = {}
+    for index in range(len(system.agents)):
+        found.setdefault(root(index), []).append(index)
+    return list(found.values())
+
+
+def _users(system: System, records: int) -> Iterator[int]:
+    while records:
+        bit = records & -records
+        records ^= bit
+        yield system.record_names[bit][1]
+
+
+class _Compiler:
+    def __init__(
+        self, kernel: Kernel, components: Mapping[str, Component], wanted: frozenset[tuple[str, int]] | None
+    ) -> None:
+        self.kernel = kernel
+        self.wanted = wanted
+        paired = any(connect.shared or of_pair(connect.placement) for connect in kernel.connects)
+        self.by_name = {name: components[i.component] for name, i in kernel.instances.items()}
+        self.protocols: dict[tuple[str, str], Protocol] = {}
+        clustered = bool((kernel.placement or {}).get("cluster")) and self._ranked()
+        self.resources = Resources(kernel, components, CLUSTER_CTAS if paired else 1)
+        self.system = self.resources.system
+        self.ctas = CLUSTER_CTAS if paired or clustered else 1
+        self.symbols: dict[tuple[object, ...], int] = {}
+        self.unproven: list[tuple[str, str, Location]] = []
+        self.roles: list[RoleKey] = []
+
+    def protocol(self, instance: str, name: str) -> Protocol:
+        key = (instance, name)
+        if key not in self.protocols:
+            self.protocols[key] = protocol_of(self.by_name[instance], name)
+        return self.protocols[key]
+
+    def _ranked(self) -> bool:
+        return any("rank" in stated.text for c in self.by_name.values() for stated in c.protocols.values())
+
+    def run(self) -> Compiled:
+        for instance, component in self.by_name.items():
+            for role in component.roles.values():
+                for cta in range(self.ctas):
+                    if self.wanted is None or (f"{instance}::{role.name}", cta) in self.wanted:
+                        self._role(instance, component, role, cta)
+        for agent in self.system.agents:
+            agent.symbols = _future(agent.code)
+        return Compiled(self.resources.finish(), self.unproven, tuple(self.roles))
+
+    def _role(self, instance: str, component: Component, role: Role, cta: int) -> None:
+        key = f"{instance}::{role.name}"
+        body = self.protocol(instance, role.name)
+        why = self._unmodelled(instance, role.name, body)
+        if why is not None:
+            if cta == 0:
+                self.unproven.append((key, why, role.location))
+            return
+        self.roles.append((instance, role.name))
+        placed = (self.kernel.instances[instance].placement or {})["roles"][role.name]
+        first, threads = 32 * placed["first_warp"], 1 if role.one_thread else 32 * role.warps
+        edges = sorted({0, threads, *(n for n in self._callers(instance, body.body, 0) if n < threads)})
+        lane = f"@{instance}::@{role.name}" + (f", CTA {cta}" if self.ctas > 1 else "")
+        for begin, end in zip(edges, edges[1:], strict=False):
+            part = "" if len(edges) == 2 else f", threads {begin}-{end - 1}" if end - begin > 1 else f", thread {begin}"
+            agent = Agent(lane + part, key, cta, first + begin, end - begin, role.location)
+            agent.pc = self.system.counter()
+            self.system.counter()
+            self.system.agents.append(agent)
+            writer = _Writer(self, agent, begin, role)
+            writer.block(instance, body, role.name, body.body)
+            writer.emit(Op.STOP)
+
+    def _unmodelled(self, instance: str, role: str, body: Protocol) -> str | None:
+        """Why a role cannot be followed, as a clause."""
+        component = self.by_name[instance]
+        for port in component.ports.values():
+            owner = component.role_of(port)
+            if owner is None or owner.name == role:
+                if port.kind in _UNMODELLED:
+                    return f"port '@{instance}::@{port.name}' is a {port.kind} port"
+                for connect in self.resources.by_source.get((instance, port.name), ()):
+                    if (connect.placement or {}).get("transfer") == "cluster" and not connect.shared:
+                        return f"'@{instance}::@{port.name}' is multicast by the component itself"
+        for group in self.kernel.exclusives:
+            if any((ref.root, ref.leaf) == (instance, role) for ref in group.roles):
+                return f"it shares its warps with other roles (exclusive group '{group.name}')"
+        return None
+
+    def _callers(self, instance: str, block: Block, depth: int) -> Iterator[int]:
+        """Threads that some step is taken by."""
+        for step in block:
+            match step:
+                case Action(verb="call") if depth < _MAX_DEPTH:
+                    yield from self._answer_callers(instance, step.subject, depth)
+                case Action(by=Callers() as by):
+                    yield by.count * _CALLER_THREADS[by.unit]
+                case Repeat(count=count, body=body):
+                    if count in self.by_name[instance].ports and depth < _MAX_DEPTH:
+                        yield from self._answer_callers(instance, str(count), depth)
+                    yield from self._callers(instance, body, depth)
+                case Until(body=body) | Rank(body=body):
+                    yield from self._callers(instance, body, depth)
+                case Choose(ways=ways):
+                    for way in ways:
+                        yield from self._callers(instance, way, depth)
+                case _:
+                    pass
+
+    def _answer_callers(self, instance: str, port: str, depth: int) -> Iterator[int]:
+        found = self.answer(instance, port)
+        if found is not None:
+            yield from self._callers(found[0], self.protocol(*found).body, depth + 1)
+
+    def answer(self, instance: str, port: str) -> tuple[str, str] | None:
+        """The instance and port that answer a call."""
+        for connect in self.resources.by_source.get((instance, port), ()):
+            return connect.target.root, connect.target.leaf
+        return None
+
+    # -- counts
+
+    def count(self, instance: str, text: str, at_least_once: bool) -> int | tuple[int, bool]:
+        """A number, or the symbol that stands for it and whether a call decides it."""
+        component, placed = self.by_name[instance], self.kernel.instances[instance].placement or {}
+        values: dict[str, int] = {}
+        keys: dict[str, tuple[object, ...]] = {}
+        shown: dict[str, str] = {}
+        for name in count_names(text):
+            if name.endswith(".stages"):
+                values[name] = self._stages(instance, name.removesuffix(".stages"))
+                continue
+            port, param = component.ports.get(name), placed.get("params", {}).get(name)
+            if port is not None:
+                keys[name] = self._call_key(instance, name)
+            elif param is None:
+                keys[name] = ("param", instance, name)
+            elif "value" in param:
+                values[name] = int(param["value"])
+            else:
+                keys[name] = ("field", param["field"])
+            shown[name] = name
+        if not keys:
+            try:
+                number = max(count_value(text, values), 0)
+            except LinkError:
+                number = 0
+            if number <= _EXACT:
+                return number
+            return self.symbol(("number", number), str(number), True), False
+        if len(keys) == 1 and text in keys:
+            found = self.symbol(keys[text], text, at_least_once)
+            return found, text in component.ports
+        spelled = re.sub(r"[A-Za-z_]\w*(\.stages)?", lambda m: str(keys.get(m[0], values.get(m[0], m[0]))), text)
+        return self.symbol(("expression", spelled), text, at_least_once), False
+
+    def _stages(self, instance: str, port: str) -> int:
+        placed = self.kernel.instances[instance].placement or {}
+        if port in placed.get("locals", {}):
+            return int(placed["locals"][port]["stages"])
+        source = self.resources.by_source.get((instance, port))
+        connect = source[0] if source else self.resources.by_target.get((instance, port))
+        return int((connect.placement or {}).get("stages", 1)) if connect is not None else 1
+
+    def _call_key(self, instance: str, port: str) -> tuple[object, ...]:
+        """Two roles ask equally often if the same component answers, with the same parameters."""
+        found = self.answer(instance, port)
+        if found is None:
+            return ("call", instance, port)
+        placed = self.kernel.instances[found[0]].placement or {}
+        params = tuple(sorted((name, str(sorted(v.items()))) for name, v in placed.get("params", {}).items()))
+        return ("answer", self.kernel.instances[found[0]].component, params, found[1])
+
+    def symbol(self, key: tuple[object, ...], name: str, at_least_once: bool = False, ways: int = 0) -> int:
+        if key not in self.symbols:
+            self.symbols[key] = len(self.system.symbols)
+            self.system.symbols.append(Symbol(name, ways=ways))
+        found = self.system.symbols[self.symbols[key]]
+        found.at_least_once |= at_least_once
+        return self.symbols[key]
+
+
+class _Writer:
+    """Code of one agent."""
+
+    def __init__(self, compiler: _Compiler, agent: Agent, begin: int, role: Role) -> None:
+        self.compiler, self.agent, self.begin, self.role = compiler, agent, begin, role
+        self.resources, self.system = compiler.resources, compiler.system
+        self.index = self.system.agents.index(agent)
+        self.ends: dict[tuple[str, str], Endpoint | None] = {}
+        self.locals: dict[tuple[str, str], tuple[Endpoint, Endpoint]] = {}
+        self.untils: list[tuple[tuple[str, str], list[Instruction], int]] = []
+        self.loops: list[int] = []  # counters of the loops around
+        self.depth = 0
+
+    def emit(self, op: Op, text: str = "", **more: object) -> Instruction:
+        step = Instruction(op, text)
+        for name, value in more.items():
+            setattr(step, name, value)
+        if len(self.agent.code) > _MAX_CODE:
+            raise ProtocolTooLong(self.agent.lane, self.agent.location)
+        self.agent.code.append(step)
+        return step
+
+    @property
+    def here(self) -> int:
+        return len(self.agent.code)
+
+    def block(self, instance: str, protocol: Protocol, of: str, block: Block) -> None:
+        component = self.compiler.by_name[instance]
+        where = place_of(component, of)
+        text = component.protocols[of].text if of in component.protocols else None
+        for step in block:
+            location = where
+            if text is not None:
+                location = Location(where.file, where.line, step.column, re.sub(r"\s", " ", text))
+            self.step(instance, component, protocol, of, step, location)
+
+    def step(
+        self, instance: str, component: Component, protocol: Protocol, of: str, step: Step, location: Location
+    ) -> None:
+        match step:
+            case Action():
+                if step.by is None or self.begin < step.by.count * _CALLER_THREADS[step.by.unit]:
+                    begin = self.here
+                    self.action(instance, component, protocol, step)
+                    for made in self.agent.code[begin:]:
+                        if made.location == Instruction(Op.JUMP).location:
+                            made.location = location
+                elif step.verb in ("release", "commit", "copy"):
+                    self.given_by_others(instance, component, step)
+            case Repeat(count=None, body=body):
+                self.elastic(instance, protocol, of, body)
+            case Repeat(count=str(count), body=body, at_least_once=least):
+                self.repeat(instance, protocol, of, count, body, least, location)
+            case Until(port=port, body=body):
+                leave: list[Instruction] = []
+                self.untils.append(((instance, port), leave, len(self.loops)))
+                head = self.here
+                self.block(instance, protocol, of, body)
+                self.emit(Op.JUMP, target=head)
+                self.untils.pop()
+                for one in leave:
+                    one.target = self.here
+            case Choose(name=name, ways=ways):
+                self.choose(instance, protocol, of, name, ways, step.column, location)
+            case Rank(rank=rank, body=body):
+                if rank == self.agent.cta:
+                    self.block(instance, protocol, of, body)
+            case _:
+                pass
+
+    # -- loops
+
+    def repeat(
+        self, instance: str, protocol: Protocol, of: str, count: str, body: Block, least: bool, location: Location
+    ) -> None:
+        found = self.compiler.count(instance, count, least)
+        counter = self.system.counter()
+        if isinstance(found, int):
+            self.emit(Op.SET, counter=counter, keep=found)
+            head = self.here
+            loop = self.emit(Op.COUNT, counter=counter)
+        else:
+            symbol, asked = found
+            position = self.system.counter()
+            assert position == counter + 1
+            self.emit(Op.START, counter=counter, symbol=symbol)
+            head = self.here
+            if asked:
+                self.call(instance, count)
+            loop = self.emit(Op.LOOP, f"repeat {count}", counter=counter, symbol=symbol, location=location)
+        self.loops.append(counter)
+        self.block(instance, protocol, of, body)
+        self.loops.pop()
+        self.emit(Op.JUMP, target=head)
+        loop.target = self.here
+
+    def elastic(self, instance: str, protocol: Protocol, of: str, body: Block) -> None:
+        head = self.emit(Op.ELASTIC, "iterate")
+        begin = self.here
+        self.block(instance, protocol, of, body)
+        if self.here == begin:  # it does nothing
+            self.agent.code.pop()
+            return
+        first = self.agent.code[begin]
+        first.idle = True
+        driven = first.op is Op.TAKE and first.end is not None and not first.end.producer
+        head.keep = 0 if driven else 1
+        self.emit(Op.JUMP, target=begin - 1)
+        head.target = first.counter = self.here
+        head.idle = True
+
+    def choose(
+        self, instance: str, protocol: Protocol, of: str, name: str | None, ways: tuple[Block, ...], column: int,
+        location: Location,
+    ) -> None:  # fmt: skip
+        key: tuple[object, ...]
+        if name is None:
+            key = ("choice", self.agent.role, self.agent.cta, instance, of, column)
+        else:
+            key = ("choice", name)
+        counter = self.system.counter()
+        symbol = self.compiler.symbol(key, name or "choose", ways=len(ways))
+        symbol_ = self.system.symbols[symbol]
+        symbol_.ways = max(symbol_.ways, len(ways))
+        step = self.emit(
+            Op.CHOOSE, f"choose {name}" if name else "choose", counter=counter, symbol=symbol, location=location
+        )
+        targets: list[int] = []
+        leaves: list[Instruction] = []
+        for way in ways:
+            targets.append(self.here)
+            self.block(instance, protocol, of, way)
+            leaves.append(self.emit(Op.JUMP))
+        step.ways = tuple(targets)
+        for leave in leaves:
+            leave.target = self.here
+
+    def call(self, instance: str, port: str) -> None:
+        found = self.compiler.answer(instance, port)
+        if found is None or self.depth > _MAX_DEPTH:
+            return
+        self.depth += 1
+        protocol = self.compiler.protocol(*found)
+        untils, self.untils = self.untils, []
+        self.block(found[0], protocol, found[1], protocol.body)
+        self.untils = untils
+        self.depth -= 1
+
+    # -- actions
+
+    def action(self, instance: str, component: Component, protocol: Protocol, action: Action) -> None:
+        name = action.subject
+        label = name if instance == self.agent.role.split("::")[0] else f"{instance}.{name}"
+        port = component.ports.get(name)
+        if port is None:
+            self.resource(instance, component, action, label)
+        elif port.kind == "call":
+            self.call(instance, name)
+        elif port.direction == "local":
+            self.local(instance, port, action, label)
+        elif port.kind in ("stream", "token"):
+            self.transfer(instance, port, protocol, action, label)
+
+    def given_by_others(self, instance: str, component: Component, action: Action) -> None:
+        """Some threads give a slot back for the whole role: these here no longer hold it either."""
+        end = self.ends.get((instance, action.subject))
+        if end is not None and component.ports[action.subject].kind == "stream":
+            self.emit(Op.GIVE, f"{action.verb} {end.label}", end=end, keep=action.keep, signals=[])
+
+    def resource(self, instance: str, component: Component, action: Action, label: str) -> None:
+        placed = self.compiler.kernel.instances[instance].placement or {}
+        name = action.subject
+        if name in component.barriers:
+            barrier = placed["barriers"][name]
+            part = self.role.one_thread or (
+                action.by is not None and action.by.count * _CALLER_THREADS[action.by.unit] % 32
+            )
+            self.meet(
+                action.verb, barrier, f"@{instance}::@{name}", label, component.barriers[name].location, bool(part)
+            )  # fmt: skip
+            return
+        place = self.resources.buffer(self.agent, instance, name)
+        if place is not None:
+            step = self.emit(Op.TOUCH, f"{action.verb} {label}")
+            self.resources.touch(step, [(place, action.verb == "write")])
+
+    def meet(
+        self, verb: str, placed: dict[str, int], name: str, label: str, location: Location, partial: bool = False
+    ) -> None:
+        number = self.resources.barrier_of_threads(self.index, placed, name, location)
+        op = Op.SYNC if verb == "sync" else Op.ARRIVE
+        self.emit(
+            op,
+            f"{verb} {label}",
+            named=number,
+            threads=placed["threads"],
+            detail=f"named barrier {placed['id']}",
+            partial=partial,
+        )
+
+    def transfer(self, instance: str, port: Port, protocol: Protocol, action: Action, label: str) -> None:
+        key = (instance, port.name)
+        if key not in self.ends:
+            self.ends[key] = self.resources.endpoint(self.index, instance, port.name, label)
+        end = self.ends[key]
+        if end is None:
+            return
+        stated, one = protocol.stated, self.role.one_thread
+        text = f"{action.verb} {label}"
+        match action.verb:
+            case "acquire" | "wait" | "take":
+                step = self.emit(Op.TAKE, text, end=end, expect=self.resources.expects(end, action, stated, one))
+                for until, leave, loops in reversed(self.untils):
+                    if until == key:
+                        leave.append(step)
+                        step.clears = tuple(self.loops[loops:])
+                        step.signals = self.mark_release(end, protocol, port.name, stated, one)
+                        break
+            case "read" | "write":
+                step = self.emit(Op.HOLD, text, end=end)
+            case "end":
+                self.emit(Op.END, text, end=end, signals=self.resources.signals(end, action, stated, one))
+            case _:
+                signals = self.resources.signals(end, action, stated, one)
+                if id(end) in self.resources.staging:
+                    connect = self.resources.by_source[key][0].placement or {}
+                    name = f"@{instance}::@{port.name} staging"
+                    self.meet("sync", connect["barrier"], name, f"{label} (staging)", port.location)
+                    self.emit(Op.GIVE, text, end=end, keep=action.keep, signals=signals)
+                    self.meet("sync", connect["barrier"], name, f"{label} (staging)", port.location)
+                else:
+                    self.emit(Op.GIVE, text, end=end, keep=action.keep, signals=signals)
+
+    def mark_release(self, end: Endpoint, protocol: Protocol, port: str, stated: bool, one: bool) -> list[list[Signal]]:
+        """Arrivals of a slot that turned out to be the end mark: it is released as other slots are."""
+        found = [a for a in actions_of(protocol.body) if (a.subject, a.verb) == (port, "release")]
+        release = found[0] if found else Action(port, "release")
+        if release.by is not None and self.begin >= release.by.count * _CALLER_THREADS[release.by.unit]:
+            return []
+        return self.resources.signals(end, release, stated, one)
+
+    def local(self, instance: str, port: Port, action: Action, label: str) -> None:
+        key = (instance, port.name)
+        placed = (self.compiler.kernel.instances[instance].placement or {})["locals"][port.name]
+        if key not in self.locals:
+            self.locals[key] = self._local_ends(instance, port, placed, label)
+        fill, read = self.locals[key]
+        text = f"{action.verb} {label}"
+        match action.verb:
+            case "acquire":
+                self.emit(Op.LOCAL_ACQUIRE, text, end=fill, partner=read)
+            case "commit":
+                self.emit(Op.LOCAL_COMMIT, text, end=fill, partner=read)
+            case "wait":
+                self.meet("sync", placed["barrier"], f"@{instance}::@{port.name}", f"{label} (wait)", port.location)
+                self.emit(Op.LOCAL_WAIT, text, end=read, partner=fill)
+            case "release":
+                self.emit(Op.LOCAL_RELEASE, text, end=read, partner=fill, keep=action.keep)
+            case _:
+                self.emit(Op.HOLD, text, end=fill if action.verb == "write" else read)
+
+    def _local_ends(
+        self, instance: str, port: Port, placed: dict[str, object], label: str
+    ) -> tuple[Endpoint, Endpoint]:
+        counter, stages = self.system.counter, int(str(placed["stages"]))
+        slots = self.resources.slots(self.agent.cta, (instance, port.name), port, dict(placed))
+        ends: list[Endpoint] = []
+        for producer in (True, False):
+            end = Endpoint(
+                label, f"@{instance}::@{port.name}", self.index, producer, stages, counter(), counter(), counter(),
+                0, location=port.location,
+            )  # fmt: skip
+            self.agent.endpoints.append(end)
+            self.resources.touches[id(end)] = [[(slot, producer)] for slot in slots]
+            ends.append(end)
+        self.resources.group([(c, stages) for end in ends for c in (end.cursor, end.done)])
+        return ends[0], ends[1]
+
+
+class ProtocolTooLong(Exception):
+    """A protocol with its calls inlined is longer than is followed."""
+
+    def __init__(self, lane: str, location: Location) -> None:
+        super().__init__(lane)
+        self.lane, self.location = lane, location
+
+
+def _future(code: list[Instruction]) -> list[frozenset[int]]:
+    """The symbols that may be asked for from each instruction on."""
+    found: list[frozenset[int]] = [frozenset()] * len(code)
+    changed = True
+    while changed:
+        changed = False
+        for number in range(len(code) - 1, -1, -1):
+            step = code[number]
+            after: set[int] = {step.symbol} if step.symbol >= 0 and step.op is not Op.START else set()
+            if step.op is Op.START:
+                after.add(step.symbol)
+            following = [] if step.op in (Op.STOP, Op.JUMP) else [number + 1]
+            following += [step.target] if step.target >= 0 else []
+            for other in (*following, *step.ways):
+                if other < len(code):
+                    after |= found[other]
+            if after != found[number]:
+                found[number] = frozenset(after)
+                changed = True
+    return found
+
+
+__all__ = ["Compiled", "ProtocolTooLong", "Signal", "compile_kernel"]

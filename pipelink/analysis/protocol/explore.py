@@ -1,0 +1,408 @@
+"""All that a system can do, for every trip count and every choice: breadth first over the decisions.
+
+Between two decisions everybody goes on as far as possible (:mod:`run`).  A decision is whether a loop by a name goes on,
+which way a choice goes, or how often an elastic loop runs.  A state at a decision is reduced to what its future depends
+on, so that there are finitely many: counters of a ring count from one base, and iterations that everybody has made are
+forgotten.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pipelink.analysis.protocol.model import Agent, Endpoint, Instruction, Op, System
+from pipelink.analysis.protocol.run import Event, Machine, State, StepLimit, Violation
+
+_WAITING = (Op.TAKE, Op.END, Op.SYNC)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of one kernel: states and steps of all its parts together, and seconds of processor time."""
+
+    states: int = 200_000
+    steps: int = 20_000_000
+    seconds: float = 60.0
+
+
+class LimitReached(Exception):
+    """``what`` was exceeded; ``size`` is how far the exploration got."""
+
+    def __init__(self, what: str, size: str) -> None:
+        super().__init__(what)
+        self.what, self.size = what, size
+
+
+@dataclass(frozen=True)
+class Decision:
+    """``agents`` go on because of it.  ``log``: the entry of a symbol; ``places``: where to put program counters."""
+
+    agents: tuple[int, ...]
+    log: tuple[tuple[int, int], tuple[int, bool]] | None = None
+    places: tuple[tuple[int, int], ...] = ()
+    forced: bool = False
+
+
+@dataclass
+class Found:
+    """A violation, with the steps that lead to it."""
+
+    violation: Violation
+    events: list[Event]
+    blocked: list[int]
+    logs: dict[tuple[int, int], tuple[int, bool]]
+    values: list[int]
+
+
+@dataclass
+class Explored:
+    """What came out.  ``states`` at decisions and ``steps`` were visited."""
+
+    states: int
+    steps: int
+    found: Found | None = None
+
+
+class Explorer:
+    """Explores one system."""
+
+    def __init__(self, system: System, limits: Limits) -> None:
+        self.system, self.limits = system, limits
+        self.machine = Machine(system)
+        self.agents = system.agents
+        self.everybody = tuple(range(len(self.agents)))
+        self.loops = [
+            [step for step in agent.code if step.op is Op.START] for agent in self.agents
+        ]  # fmt: skip
+        self.ended = [(e.ended, e.stages, e.cursor) for a in self.agents for e in a.endpoints if e.producer is False]
+        self.groups = [tuple(zip(*group, strict=True)) for group in system.groups if group]
+        self.used = [sorted(counters.items()) for counters in self.machine.instances]
+
+    def run(self) -> Explored:
+        """Raises LimitReached, StepLimit."""
+        limits, machine = self.limits, self.machine
+        began = time.process_time()
+        path: list[tuple[int, Decision]] = []  # of each state: its parent's number, the decision that led here
+        seen: dict[object, int] = {}
+        queue: deque[tuple[int, State, Decision]] = deque()
+        start = machine.initial()
+
+        def enter(parent: int, state: State, decision: Decision, waking: tuple[int, ...]) -> Found | None:
+            """Go on from a decision; queue the decisions of the state that is reached, if it is new."""
+            try:
+                machine.run(state, waking)
+                following = self.decisions(state)
+            except Violation as violation:
+                return self.replay(path, parent, decision, violation)
+            key = self.key(state)
+            if key in seen:
+                if decision.forced and self.again(path, parent, seen[key]):
+                    return self.replay(path, parent, decision, Violation("blocked"))
+                return None
+            number = len(path)
+            seen[key] = number
+            path.append((parent, decision))
+            queue.extend((number, state, one) for one in following)
+            return None
+
+        found = enter(-1, start, Decision(self.everybody), self.everybody)
+        while queue and found is None:
+            number, state, decision = queue.popleft()
+            last = not queue or queue[0][1] is not state
+            after = state if last else state.copy()
+            self.apply(after, decision)
+            found = enter(number, after, decision, decision.agents)
+            if len(seen) > limits.states:
+                raise LimitReached("states", self.size(len(seen)))
+            if machine.steps > limits.steps:
+                raise LimitReached("steps", self.size(len(seen)))
+            if time.process_time() - began > limits.seconds:
+                raise LimitReached("seconds", self.size(len(seen)))
+        return Explored(len(seen), machine.steps, found)
+
+    def size(self, states: int) -> str:
+        return f"{states} states and {self.machine.steps} steps"
+
+    @staticmethod
+    def again(path: list[tuple[int, Decision]], at: int, earlier: int) -> bool:
+        """Whether ``earlier`` leads to ``at`` by forced decisions alone: a circle without a way out."""
+        while at > earlier:
+            parent, decision = path[at]
+            if not decision.forced:
+                return False
+            at = parent
+        return at == earlier
+
+    def apply(self, state: State, decision: Decision) -> None:
+        if decision.log is not None:
+            state.logs[decision.log[0]] = decision.log[1]
+        for agent, place in decision.places:
+            state.values[self.agents[agent].pc] = place
+
+    def replay(self, path: list[tuple[int, Decision]], parent: int, decision: Decision, violation: Violation) -> Found:
+        """The steps to a violation, once more and written down."""
+        decisions = [decision]
+        while parent >= 0:
+            parent, earlier = path[parent]
+            decisions.append(earlier)
+        machine = self.machine
+        machine.trace, machine.makers = [], {}
+        state = machine.initial()
+        try:
+            for one in reversed(decisions):
+                self.apply(state, one)
+                machine.run(state, one.agents)
+            self.decisions(state)
+        except Violation as again:
+            violation = again
+        events, machine.trace = machine.trace, None
+        blocked = [number for number in self.everybody if self.waits(state, number)]
+        return Found(violation, events, blocked, state.logs, state.values)
+
+    # -- decisions
+
+    def at(self, state: State, number: int) -> Instruction:
+        agent = self.agents[number]
+        return agent.code[state.values[agent.pc]]
+
+    def waits(self, state: State, number: int) -> bool:
+        return self.at(state, number).op in _WAITING
+
+    def holds(self, state: State, agent: Agent) -> bool:
+        values = state.values
+        return any(values[end.cursor] > values[end.done] for end in agent.endpoints if not end.token)
+
+    def decisions(self, state: State) -> list[Decision]:
+        """What may happen next where nobody can go on.  Raises Violation if something else should have happened."""
+        asking: list[int] = []
+        hard: list[int] = []
+        soft: list[int] = []
+        idle: list[int] = []
+        sources: list[int] = []
+        for number, agent in enumerate(self.agents):
+            step = self.at(state, number)
+            if step.op is Op.STOP:
+                continue
+            if step.op in (Op.LOOP, Op.CHOOSE):
+                asking.append(number)
+            elif step.op is Op.ELASTIC:
+                sources.append(number)
+            elif step.idle and not self.holds(state, agent):
+                idle.append(number)
+            elif step.op is Op.TAKE and step.target >= 0 and not self.holds(state, agent):
+                soft.append(number)
+            else:
+                hard.append(number)
+        if sources and hard and (wanted := self.wanted(state, hard, sources)):
+            return [self.iterate(state, wanted[0], forced=True)]
+        if asking:
+            return self.ask(state, asking)
+        if hard:
+            raise Violation("blocked")
+        return self.rest(state, soft, idle, sources)
+
+    def rest(self, state: State, soft: list[int], idle: list[int], sources: list[int]) -> list[Decision]:
+        """Nobody has to go on: elastic loops may, or end."""
+        found: list[Decision] = []
+        seen: set[str] = set()
+        for number in sources:
+            role = self.agents[number].role
+            if role not in seen and all(self.at(state, c).op is not Op.STOP for c in self.consumers(number)):
+                seen.add(role)
+                found.append(self.iterate(state, number))
+        leaving = [n for n in (*idle, *sources) if self.leave(state, n) >= 0]
+        places = tuple((number, self.leave(state, number)) for number in sorted(leaving))
+        if any(self.agents[number].code[place].op is not Op.STOP for number, place in places):
+            found.append(Decision(tuple(number for number, _ in places), places=places))
+        elif soft:
+            raise Violation("blocked")
+        else:
+            self.left(state)
+        return found
+
+    def leave(self, state: State, number: int) -> int:
+        """Where an elastic loop is left."""
+        step = self.at(state, number)
+        return step.target if step.op is Op.ELASTIC else step.counter
+
+    def iterate(self, state: State, number: int, *, forced: bool = False) -> Decision:
+        """One more iteration of a role's elastic loop, by all of its threads."""
+        role = self.agents[number].role
+        places = tuple(
+            (other, state.values[agent.pc] + 1)
+            for other, agent in enumerate(self.agents)
+            if agent.role == role and self.at(state, other).op is Op.ELASTIC
+        )
+        return Decision(tuple(other for other, _ in places), places=places, forced=forced)
+
+    def consumers(self, number: int) -> set[int]:
+        """Agents that wait for what an agent makes."""
+        found: set[int] = set()
+        for step in self.agents[number].code:
+            for slot in (*step.signals, step.expect):
+                for signal in slot:
+                    found.update(self.system.barriers[signal.barrier].waiters)
+        return found - {number}
+
+    def ask(self, state: State, asking: list[int]) -> list[Decision]:
+        """The alternatives of the name whose readers are closest together, so that nobody runs far ahead."""
+        values = state.values
+        best: tuple[int, int, int] | None = None
+        for number in asking:
+            step = self.at(state, number)
+            if step.op is Op.CHOOSE:
+                instance = values[self.machine.instances[number][step.symbol]]
+                lag = self.lag(state, step.symbol, instance, 0)
+            else:
+                instance = values[step.counter] - 1
+                lag = self.lag(state, step.symbol, instance, values[step.counter + 1])
+            if best is None or lag < best[0]:
+                best = (lag, step.symbol, instance)
+        assert best is not None
+        _, index, instance = best
+        waking = tuple(n for n in asking if self.at(state, n).symbol == index)
+        symbol, entry = self.system.symbols[index], (index, instance)
+        if symbol.ways:
+            return [Decision(waking, (entry, (way, True))) for way in range(symbol.ways)]
+        count = state.logs.get(entry, (0, False))[0]
+        more = Decision(waking, (entry, (count + 1, False)))
+        if symbol.at_least_once and not count:
+            return [more]
+        return [Decision(waking, (entry, (count, True))), more]
+
+    def lag(self, state: State, symbol: int, instance: int, position: int) -> int:
+        """How far another reader of a name is behind."""
+        worst = 0
+        for number in self.readers(state, symbol):
+            at, there = self.reading(state, number, symbol)
+            if at < instance:
+                worst = max(worst, 1000 * (instance - at))
+            elif at == instance:
+                worst = max(worst, position - there)
+        return worst
+
+    def readers(self, state: State, symbol: int) -> Iterator[int]:
+        for number, agent in enumerate(self.agents):
+            if symbol in agent.symbols[state.values[agent.pc]]:
+                yield number
+
+    def reading(self, state: State, number: int, symbol: int) -> tuple[int, int]:
+        """The loop by a name, and its iteration, that an agent is at: the earliest, if it is in several."""
+        values = state.values
+        active = [
+            (values[step.counter] - 1, values[step.counter + 1])
+            for step in self.loops[number]
+            if step.symbol == symbol and values[step.counter]
+        ]
+        return min(active) if active else (values[self.machine.instances[number][symbol]], 0)
+
+    # -- who waits for whom
+
+    def waited(self, state: State, number: int) -> list[int]:
+        """The agents that could let a waiting one go on."""
+        step, values = self.at(state, number), state.values
+        if step.op is Op.SYNC:
+            named = self.system.named[step.named]
+            return [user for user in named.users if not values[named.state + 1] >> user & 1]
+        end = step.end
+        if step.op not in _WAITING or end is None:
+            return []
+        barrier = self.system.barriers[end.watch[values[end.cursor] % end.stages]]
+        missing = [a for a in barrier.arrivers if not values[barrier.phase + 3] >> a & 1]
+        return missing or list(barrier.arrivers)
+
+    def wanted(self, state: State, hard: list[int], sources: list[int]) -> list[int]:
+        """Elastic producers that somebody waits for, directly or through others."""
+        reached = dict.fromkeys(hard)
+        todo = list(hard)
+        while todo:
+            for other in self.waited(state, todo.pop()):
+                if other not in reached:
+                    reached[other] = None
+                    todo.append(other)
+        return [number for number in sources if number in reached]
+
+    def left(self, state: State) -> None:
+        """Everybody is done: nothing may be left that nobody took."""
+        values = state.values
+        for agent in self.agents:
+            for end in agent.endpoints:
+                if end.producer or not end.watch:
+                    continue
+                self._untaken(values, end)
+
+    def _untaken(self, values: list[int], end: Endpoint) -> None:
+        if end.token:
+            barrier = self.system.barriers[end.watch[0]]
+            # what was passed last may stand for the credit that was there at first
+            if values[barrier.phase] > values[end.cursor]:
+                raise Violation("untaken", end.agent, barrier=end.watch[0], number=values[barrier.phase])
+            return
+        for slot, index in enumerate(end.watch):
+            visits = (values[end.cursor] - slot + end.stages - 1) // end.stages
+            full = values[self.system.barriers[index].phase]
+            if full > visits + end.offset and not (end.marks and values[end.marks[slot]]):
+                raise Violation("untaken", end.agent, slot=slot, barrier=index, number=full)
+
+    # -- states
+
+    def key(self, state: State) -> object:
+        """What the future depends on."""
+        values = state.values[:]
+        for counters, steps in self.groups:
+            base = min(values[c] // s for c, s in zip(counters, steps, strict=True))
+            if base:
+                for c, s in zip(counters, steps, strict=True):
+                    values[c] -= base * s
+        for ended, _, cursor in self.ended:
+            if values[ended]:
+                values[ended] = 1 + state.values[cursor] - state.values[ended]
+        logs: list[tuple[int, int, int, bool, bool]] = []
+        for index, symbol in enumerate(self.system.symbols):
+            logs += self._normalise(state, values, index, symbol.at_least_once)
+        return tuple(values), tuple(state.known), tuple(logs)
+
+    def _normalise(
+        self, state: State, values: list[int], symbol: int, least: bool
+    ) -> list[tuple[int, int, int, bool, bool]]:
+        """Count loops by one name, and their iterations, from where the last reader is; forget what came before."""
+        readers = set(self.readers(state, symbol))
+        at = {number: self.reading(state, number, symbol) for number in readers}
+        base = min((instance for instance, _ in at.values()), default=0)
+        for number, counters in enumerate(self.machine.instances):
+            if symbol in counters:
+                counter = counters[symbol]
+                values[counter] = values[counter] - base if number in readers else 0
+        found: list[tuple[int, int, int, bool, bool]] = []
+        kept: dict[int, int] = {}
+        for (other, instance), (count, all_) in list(state.logs.items()):
+            if other != symbol:
+                continue
+            if instance < base or not readers:
+                del state.logs[other, instance]
+                continue
+            low = 0
+            if not self.system.symbols[symbol].ways:
+                low = min((p if i == instance else 0 for i, p in at.values() if i <= instance), default=count)
+                low = min(low, *(v for v in self._positions(state, symbol, instance)), count)
+            kept[instance] = low
+            found.append((symbol, instance - base, count - low, all_, least and not count))
+        for number in range(len(self.agents)):
+            for step in self.loops[number]:
+                if step.symbol == symbol and values[step.counter]:
+                    values[step.counter + 1] -= kept.get(values[step.counter] - 1, 0)
+                    values[step.counter] -= base
+        found.sort()
+        return found
+
+    def _positions(self, state: State, symbol: int, instance: int) -> Iterator[int]:
+        for number in range(len(self.agents)):
+            for step in self.loops[number]:
+                if step.symbol == symbol and state.values[step.counter] == instance + 1:
+                    yield state.values[step.counter + 1]
+
+
+__all__ = ["Decision", "Explored", "Explorer", "Found", "LimitReached", "Limits", "StepLimit"]

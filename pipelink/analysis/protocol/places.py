@@ -1,0 +1,68 @@
+"""Which places overlap, and so which earlier accesses each access must come after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from pipelink.analysis.protocol.model import Access, Agent, System
+
+
+def overlaps(system: System) -> list[set[int]]:
+    """For each place the others that share bytes or columns with it."""
+    found: list[set[int]] = [set() for _ in system.places]
+    ranges = sorted(
+        (space, first, end, number)
+        for number, place in enumerate(system.places)
+        for space, first, end in place.ranges
+        if first < end
+    )
+    open_: list[tuple[str, int, int]] = []  # space, end, place
+    for space, first, end, number in ranges:
+        open_ = [other for other in open_ if other[0] == space and other[1] > first]
+        for _, _, other in open_:
+            if other != number:
+                found[number].add(other)
+                found[other].add(number)
+        open_.append((space, end, number))
+    return found
+
+
+def accesses(
+    system: System, touches: Iterable[tuple[int, tuple[int, bool]]]
+) -> Callable[[Agent, tuple[int, bool]], Access]:
+    """Make a record for each agent and place that it reads or writes; return what turns a touch into an access.
+
+    A write comes after all reads of others and after all writes of other roles: what one role writes in a step, its
+    threads have divided among themselves.  A read comes after all writes.  An agent of several warps must know of its
+    own as of another's, because its warps run apart; but how it divides a buffer of its component's own is not known,
+    and taken to be right."""
+    agents, places = system.agents, system.places
+    for number, (place, write) in dict.fromkeys(touches):
+        table = places[place].writes if write else places[place].reads
+        if number not in table:
+            table[number] = system.new_record("write" if write else "read", number, place)
+            agents[number].own |= table[number]
+    shared = overlaps(system)
+    made: dict[tuple[int, int, bool], Access] = {}
+    numbers = {id(agent): number for number, agent in enumerate(agents)}
+
+    def make(agent: Agent, touch: tuple[int, bool]) -> Access:
+        number, (place, write) = numbers[id(agent)], touch
+        key = (number, place, write)
+        if key not in made:
+            need = 0
+            for other in (place, *shared[place]):
+                apart = agent.several and not (other == place and places[place].private)
+                for user, record in places[other].writes.items():
+                    sibling = agents[user].role == agent.role and agents[user].cta == agent.cta
+                    if not (write and sibling) and (user != number or apart):
+                        need |= record
+                if write:
+                    for user, record in places[other].reads.items():
+                        if user != number or apart:
+                            need |= record
+            record = (places[place].writes if write else places[place].reads)[number]
+            made[key] = Access(need, record, not agent.several, write, place)
+        return made[key]
+
+    return make

@@ -1,0 +1,380 @@
+"""What the agents of a placed kernel share: mbarriers, slots, buffers, named barriers, and the ends of rings and tokens.
+
+Reads what ``place`` wrote, and says for each end which mbarrier it waits for, where it arrives and with how many
+arrivals; the truth about that is in ``pipelink/transfers``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pipelink.analysis.placement.build import columns_of
+from pipelink.analysis.protocol.model import Agent, Barrier, Endpoint, Instruction, Named, Place, Signal, System
+from pipelink.ir.views import Component, Connect, Kernel, Port
+from pipelink.support.diagnostics import UNKNOWN, Location
+from pipelink.support.protocol import Action
+from pipelink.transfers import COMMIT, of_pair
+
+_UNIT_THREADS = {"thread": 1, "warp": 32, "warpgroup": 128}
+MBARRIER_BYTES = 8
+Touch = tuple[int, bool]  # place, whether it is written
+
+
+class Resources:
+    """The shared things of one system, made when they are first named."""
+
+    def __init__(self, kernel: Kernel, components: Mapping[str, Component], ctas: int) -> None:
+        self.kernel = kernel
+        self.components = {name: components[i.component] for name, i in kernel.instances.items()}
+        self.ctas = ctas
+        self.system = System(kernel.name)
+        self.by_source: dict[tuple[str, str], list[Connect]] = {}
+        self.by_target: dict[tuple[str, str], Connect] = {}
+        for connect in kernel.connects:
+            self.by_source.setdefault((connect.source.root, connect.source.leaf), []).append(connect)
+            self.by_target[connect.target.root, connect.target.leaf] = connect
+        self.initialised: dict[int, int] = {}  # address -> arrivals
+        for group in (kernel.placement or {}).get("mbarriers", ()):
+            for index in range(group["count"]):
+                self.initialised[group["address"] + MBARRIER_BYTES * index] = group["arrivals"]
+        self.barriers: dict[tuple[int, int], int] = {}
+        self.places: dict[tuple[object, ...], int] = {}
+        self.named: dict[tuple[int, int], int] = {}
+        self.marks: dict[tuple[int, int], int] = {}  # (CTA, address of a word) -> counter
+        self.touches: dict[int, list[list[Touch]]] = {}  # of an endpoint, by slot
+        self.staging: dict[int, tuple[list[Touch], list[Touch]]] = {}  # of a conversion: at the take; at the commit
+        self.buffers: dict[int, list[Touch]] = {}  # of an instruction, by its identity
+        self.links: list[tuple[int, int]] = []  # counters that are counted from one base, with their steps
+        self.grouped: dict[int, list[tuple[int, int]]] = {}
+
+    # -- things
+
+    def barrier(self, cta: int, address: int, name: str, location: Location) -> int:
+        key = (cta, address)
+        if key not in self.barriers:
+            system = self.system
+            phase = system.counter()
+            for _ in range(3):
+                system.counter()
+            self.barriers[key] = len(system.barriers)
+            expected = self.initialised.get(address, 0)
+            where = f"{name} of CTA {cta}" if self.ctas > 1 else name
+            system.barriers.append(Barrier(where, expected, phase, address=address, location=location))
+        return self.barriers[key]
+
+    def place(self, key: tuple[object, ...], name: str, owner: str, ranges: list[tuple[str, int, int]]) -> int:
+        if key not in self.places:
+            self.places[key] = len(self.system.places)
+            self.system.places.append(Place(name, tuple(ranges), owner))
+        return self.places[key]
+
+    def barrier_of_threads(self, agent: int, placed: dict[str, Any], name: str, location: Location) -> int:
+        """A named barrier, by its number."""
+        key = (self.system.agents[agent].cta, placed["id"])
+        if key not in self.named:
+            state = self.system.counter()
+            self.system.counter()
+            self.named[key] = len(self.system.named)
+            self.system.named.append(Named(placed["id"], placed["threads"], state, location=location))
+        found = self.system.named[self.named[key]]
+        if agent not in found.users:
+            found.users.append(agent)
+        if name not in found.names:
+            found.names.append(name)
+        return self.named[key]
+
+    def buffer(self, agent: Agent, instance: str, name: str) -> int | None:
+        """A component's own shared or tensor memory."""
+        placed = self.kernel.instances[instance].placement or {}
+        component = self.components[instance]
+        if name in placed.get("smem", {}) and name in component.smem:
+            at = placed["smem"][name]
+            ranges = [(f"smem{agent.cta}", at, at + component.smem[name].bytes)]
+        elif name in placed.get("tmem", {}) and name in component.tmem:
+            at = placed["tmem"][name]
+            ranges = [(f"tmem{agent.cta}", at, at + component.tmem[name].columns)]
+        else:
+            return None
+        found = self.place(("buffer", agent.cta, instance, name), name, f"@{instance}::@{name}", ranges)
+        self.system.places[found].private = True
+        return found
+
+    def slots(self, cta: int, key: tuple[str, str], port: Port, placed: dict[str, Any]) -> list[int]:
+        """The places of a ring's slots."""
+        found: list[int] = []
+        for slot in range(placed["stages"]):
+            if "columns" in placed:
+                ranges = [
+                    (
+                        f"tmem{cta}",
+                        part["column"] + slot * part["stride"],
+                        part["column"] + slot * part["stride"] + width,
+                    )
+                    for part, width in zip(placed["columns"], map(columns_of, port.tiles), strict=False)
+                ]
+            else:
+                ranges = [
+                    (f"smem{cta}", part["address"] + slot * part["stride"],
+                     part["address"] + slot * part["stride"] + part["bytes"])
+                    for part in placed["buffers"]
+                ]  # fmt: skip
+            found.append(self.place((cta, *key, slot), f"{key[1]}[{slot}]", f"@{key[0]}::@{key[1]}", ranges))
+        return found
+
+    # -- ends
+
+    def endpoint(self, index: int, instance: str, name: str, label: str) -> Endpoint | None:
+        """The end of a connected stream or token port that an agent uses; None where it is not placed."""
+        component = self.components[instance]
+        port = component.ports[name]
+        agent = self.system.agents[index]
+        producer = port.direction == "out"
+        connects = self.by_source.get((instance, name), [])
+        connect = connects[0] if producer and connects else self.by_target.get((instance, name))
+        if connect is None or connect.placement is None:
+            return None
+        placed = connect.placement
+        counter = self.system.counter
+        end = Endpoint(
+            label, f"@{instance}::@{name}", index, producer, placed.get("stages", 1), counter(), counter(), counter(),
+            -1 if producer else 0, location=port.location,
+        )  # fmt: skip
+        agent.endpoints.append(end)
+        if port.kind == "token":
+            self._token(end, agent, connect, placed)
+        else:
+            self._ring(end, agent, port, connect, placed)
+        return end
+
+    def _token(self, end: Endpoint, agent: Agent, connect: Connect, placed: dict[str, Any]) -> None:
+        end.token = True
+        barrier = self.barrier(agent.cta, placed["full"], f"token {connect.source}", connect.location)
+        if not end.producer:
+            end.offset = -int(placed.get("initial", 0))
+            end.watch = [barrier]
+            self.system.barriers[barrier].takers.append(end)
+            self._wait(end, agent)
+        self.group([*self._barrier_counters([barrier]), (end.cursor, 1), (end.done, 1)])
+
+    def _wait(self, end: Endpoint, agent: Agent) -> None:
+        for barrier in end.watch:
+            waiters = self.system.barriers[barrier].waiters
+            if end.agent not in waiters:
+                waiters.append(end.agent)
+
+    def _ring(self, end: Endpoint, agent: Agent, port: Port, connect: Connect, placed: dict[str, Any]) -> None:
+        key = (connect.source.root, connect.source.leaf)
+        stages, cta = placed["stages"], agent.cta
+        watched = placed["empty"] if end.producer else placed["full"]
+        kind = "empty" if end.producer else "full"
+        for slot in range(stages):
+            at = watched + MBARRIER_BYTES * slot
+            end.watch.append(self.barrier(cta, at, f"{key[1]}[{slot}] {kind}", connect.location))
+            if "end" in placed:
+                end.marks.append(self.mark(cta, placed["end"] + 4 * slot))
+        self._wait(end, agent)
+        slots = self.slots(cta, key, self.components[key[0]].ports[key[1]], placed)
+        self.touches[id(end)] = [[(slot, end.producer)] for slot in slots]
+        if end.producer and placed["transfer"] == "ring.threads.convert":
+            staged = [
+                self.place(
+                    ("staging", cta, *key, number), f"{key[1]} staging", f"@{key[0]}::@{key[1]}",
+                    [(f"smem{cta}", part["address"], part["address"] + part["bytes"])],
+                )
+                for number, part in enumerate(placed["staging"])
+            ]  # fmt: skip
+            self.staging[id(end)] = ([(s, True) for s in staged], [(s, False) for s in staged])
+        counters = self._barrier_counters(end.watch)
+        self.group([*counters, (end.cursor, stages), (end.done, stages)])
+
+    def mark(self, cta: int, address: int) -> int:
+        key = (cta, address)
+        if key not in self.marks:
+            self.marks[key] = self.system.counter()
+        return self.marks[key]
+
+    def signals(self, end: Endpoint, action: Action, stated: bool, one_thread: bool) -> list[list[Signal]]:
+        """Where a give of this action arrives, by slot."""
+        system = self.system
+        agent = system.agents[end.agent]
+        instance, name = (part.removeprefix("@") for part in end.reference.split("::"))
+        port = self.components[instance].ports[name]
+        connect = self.by_source[instance, name][0] if end.producer else self.by_target[instance, name]
+        placed = connect.placement or {}
+        unit = placed["producer_unit" if end.producer else "consumer_unit"]
+        elected = 1 if not stated and not one_thread and action.by is None else agent.threads
+        if end.token:
+            units = _units(unit, agent, elected)
+            return [self._arrive([(agent.cta, placed["full"], units)], end, connect, "")]
+        at = placed["full" if end.producer else "empty"]
+        kind = "full" if end.producer else "empty"
+        found: list[list[Signal]] = []
+        for slot in range(placed["stages"]):
+            address = at + MBARRIER_BYTES * slot
+            what = f"{connect.source.leaf}[{slot}] {kind}"
+            if action.verb == "copy":
+                found.append(self._copies(end, agent, port, connect, placed, address, what))
+                continue
+            if action.verb == "end":
+                unit_ = "thread" if unit in ("tx", COMMIT) else unit
+                targets = [(agent.cta, address, _units(unit_, agent, elected))]
+            elif unit == COMMIT:
+                ctas = range(self.ctas) if of_pair(placed) else [agent.cta]
+                targets = [(cta, address, elected) for cta in ctas]
+            elif of_pair(placed):
+                targets = [(0, address, _units(unit, agent, elected))]
+            elif connect.shared and not end.producer:
+                targets = [
+                    (cta, address, _peer_units(unit, agent, cta, elected)) for cta in range(self.ctas)
+                ]  # fmt: skip
+            else:
+                targets = [(agent.cta, address, _units(unit, agent, elected))]
+            found.append(self._arrive(targets, end, connect, what))
+        return found
+
+    def _copies(
+        self, end: Endpoint, agent: Agent, port: Port, connect: Connect, placed: dict[str, Any], address: int, what: str
+    ) -> list[Signal]:
+        """The bytes that a slot's copies complete: on the own barrier, in a cluster also on the peer's."""
+        total = sum(tile.bytes for tile in port.tiles)
+        if of_pair(placed):
+            pieces = [(0, total)]
+        elif connect.shared:
+            half = sum(port.tiles[part].bytes for part in connect.shared) // self.ctas
+            own = total - half * (self.ctas - 1)
+            pieces = [(cta, own if cta == agent.cta else half) for cta in range(self.ctas)]
+        else:
+            pieces = [(agent.cta, total)]
+        found: list[Signal] = []
+        for cta, size in pieces:
+            barrier = self.barrier(cta, address, what, connect.location)
+            self._arriver(barrier, end)
+            found.append(Signal(barrier, 0, size))
+        return found
+
+    def expects(self, end: Endpoint, action: Action, stated: bool, one_thread: bool) -> list[Signal]:
+        """What an acquire announces on a ring that TMA fills, by slot."""
+        instance, name = (part.removeprefix("@") for part in end.reference.split("::"))
+        connects = self.by_source.get((instance, name)) if end.producer else None
+        placed = (connects[0].placement or {}) if connects else {}
+        if not connects or placed.get("producer_unit") != "tx":
+            return []
+        agent = self.system.agents[end.agent]
+        units = 1 if not stated and not one_thread and action.by is None else agent.threads
+        if of_pair(placed) and agent.cta:
+            return []
+        size = placed["bytes"] * (self.ctas if of_pair(placed) else 1)
+        found: list[Signal] = []
+        for slot in range(placed["stages"]):
+            address = placed["full"] + MBARRIER_BYTES * slot
+            barrier = self.barrier(agent.cta, address, f"{name}[{slot}] full", connects[0].location)
+            self._arriver(barrier, end)
+            found.append(Signal(barrier, units, size))
+        return found
+
+    def _arrive(self, targets: list[tuple[int, int, int]], end: Endpoint, connect: Connect, what: str) -> list[Signal]:
+        found: list[Signal] = []
+        for cta, address, units in targets:
+            if units:
+                barrier = self.barrier(cta, address, what or f"token {connect.source}", connect.location)
+                self._arriver(barrier, end)
+                found.append(Signal(barrier, units))
+        return found
+
+    def _arriver(self, barrier: int, end: Endpoint) -> None:
+        found = self.system.barriers[barrier]
+        if end.agent not in found.arrivers:
+            found.arrivers.append(end.agent)
+        self.group([*self._barrier_counters([barrier]), (end.cursor, end.stages)])
+
+    # -- bases
+
+    def _barrier_counters(self, barriers: list[int]) -> list[tuple[int, int]]:
+        return [(self.system.barriers[barrier].phase, 1) for barrier in barriers]
+
+    def group(self, counters: list[tuple[int, int]]) -> None:
+        """Let counters be counted from one base: a state in which all are higher by their steps is the same."""
+        merged: list[tuple[int, int]] = []
+        for counter in counters:
+            known = self.grouped.get(counter[0])
+            if known is None:
+                merged.append(counter)
+            elif known is not merged:
+                merged, known = (known, merged) if len(known) > len(merged) else (merged, known)
+                merged.extend(known)
+                for other in known:
+                    self.grouped[other[0]] = merged
+        for counter in merged:
+            self.grouped[counter[0]] = merged
+
+    # -- the end of building
+
+    def finish(self) -> System:
+        """Give out the records, and say what each access must know."""
+        system = self.system
+        self._places()
+        for number, barrier in enumerate(system.barriers):
+            alone = len(barrier.arrivers) == 1 and barrier.expected == 1
+            alone = alone and not system.agents[barrier.arrivers[0]].several
+            if not alone:
+                barrier.record = system.new_record("phase", -1, number)
+            for end in barrier.takers:
+                end.record = system.new_record("take", end.agent, number)
+                system.agents[end.agent].own |= end.record
+        for number, named in enumerate(system.named):
+            named.record = system.new_record("generation", -1, number)
+        seen: set[int] = set()
+        for group in self.grouped.values():
+            if id(group) not in seen:
+                seen.add(id(group))
+                system.groups.append(sorted(set(group)))
+        return system
+
+    def _places(self) -> None:
+        from pipelink.analysis.protocol.places import accesses
+
+        make = accesses(self.system, self._all_touches())
+        for agent in self.system.agents:
+            for end in agent.endpoints:
+                end.accesses = [[make(agent, t) for t in slot] for slot in self.touches.get(id(end), [])]
+                taken, given = self.staging.get(id(end), ([], []))
+                end.staging = [make(agent, touch) for touch in taken]
+                end.staged = [make(agent, touch) for touch in given]
+            for step in agent.code:
+                step.accesses = tuple(make(agent, touch) for touch in self.buffers.get(id(step), []))
+
+    def _all_touches(self) -> list[tuple[int, Touch]]:
+        found: list[tuple[int, Touch]] = []
+        for number, agent in enumerate(self.system.agents):
+            for end in agent.endpoints:
+                for slot in self.touches.get(id(end), []):
+                    found += [(number, touch) for touch in slot]
+                for part in self.staging.get(id(end), ()):
+                    found += [(number, touch) for touch in part]
+            for step in agent.code:
+                found += [(number, touch) for touch in self.buffers.get(id(step), [])]
+        return found
+
+    def touch(self, step: Instruction, touches: list[Touch]) -> None:
+        self.buffers[id(step)] = touches
+
+
+def _units(unit: str, agent: Agent, elected: int) -> int:
+    """Arrivals that an agent's threads make: each, or the first of each warp or warpgroup."""
+    if unit in ("tx", COMMIT):
+        return elected
+    size = _UNIT_THREADS[unit]
+    last = agent.first + agent.threads
+    return -(-last // size) - -(-agent.first // size)
+
+
+def _peer_units(unit: str, agent: Agent, cta: int, elected: int) -> int:
+    """Arrivals in one CTA of a cluster: a warpgroup's first warp arrives in CTA 0, its second in CTA 1."""
+    if unit != "warpgroup":
+        return _units(unit, agent, elected)
+    last, at = agent.first + agent.threads, 32 * cta
+    return -(-(last - at) // 128) - -(-(agent.first - at) // 128)
+
+
+__all__ = ["UNKNOWN", "Resources", "Touch"]

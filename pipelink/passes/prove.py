@@ -1,0 +1,82 @@
+"""``prove``: the roles of a placed kernel cannot hang, race or miscount, whatever their trip counts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pipelink.analysis.protocol.compile import ProtocolTooLong, compile_kernel
+from pipelink.analysis.protocol.explore import Explorer, LimitReached, Limits, StepLimit
+from pipelink.analysis.protocol.verdict import report
+from pipelink.ir.views import Component, Kernel, program
+from pipelink.passes.prove_static import check_static
+from pipelink.support.diagnostics import Diagnostics
+from pipelink.support.mlir import ir
+
+
+@dataclass(frozen=True)
+class ProvePass:
+    """Proves that a placed kernel's roles, by their protocols and with the placement that was chosen, never wait for
+    ever, touch no slot or buffer at once, and arrive as often as each barrier counts; for all trip counts and choices.
+
+    Before: every kernel is placed (``place``).  After: the IR is unchanged.  What is not modelled is named by warnings
+    ``unproven``; everything else is proved.
+    Rejects: ``deadlock``, ``rate-mismatch``, ``slot-race``, ``arrival-count``, ``barrier-participation``,
+    ``state-limit``, and what :func:`pipelink.passes.prove_static.check_static` lists.
+
+    Example: a mainloop whose protocol is ``repeat k_tiles+ { ab.wait; }`` is refused: its loader waits for a free slot,
+    it waits for a full one.
+    """
+
+    states: int = field(default=200_000, metadata={"help": "most states of a kernel that are explored"})
+    steps: int = field(default=20_000_000, metadata={"help": "most steps of a kernel that are explored"})
+    seconds: float = field(default=60.0, metadata={"help": "most processor time for a kernel"})
+
+    def apply(self, module: ir.Operation, diagnostics: Diagnostics) -> None:
+        views = program(module)
+        for kernel in views.kernels:
+            if not kernel.fused:
+                limits = Limits(self.states, self.steps, self.seconds)
+                prove_kernel(kernel, views.components, diagnostics, limits)
+
+
+def prove_kernel(
+    kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics, limits: Limits | None = None
+) -> int:
+    """Prove one placed kernel; ``components`` by name.  Returns how many states were explored."""
+    before = len(diagnostics.errors)
+    if not check_static(kernel, components, diagnostics):
+        return 0
+    limits = limits or Limits()
+    began, states, steps = time.process_time(), 0, 0
+    try:
+        parts = compile_kernel(kernel, components)
+        for part in parts:
+            for role, why, where in part.unproven:
+                diagnostics.warning("unproven", f"what '{_spelled(role)}' does is not proved: {why}", where)
+        for part in parts:
+            left = limits.seconds - (time.process_time() - began)
+            explored = Explorer(part.system, Limits(limits.states - states, limits.steps - steps, left)).run()
+            states, steps = states + explored.states, steps + explored.steps
+            if explored.found is not None:
+                report(part.system, explored.found, diagnostics)
+    except LimitReached as limit:
+        if len(diagnostics.errors) == before:
+            diagnostics.error(
+                "state-limit",
+                f"kernel '{kernel.name}' is not proved: more than the {getattr(limits, limit.what)} {limit.what} allowed; "
+                f"{limit.size} were explored",
+                kernel.location,
+                hint=f"pass prove{{{limit.what}=…}} allows more",
+            )
+    except StepLimit as limit:
+        diagnostics.error("state-limit", f"kernel '{kernel.name}': a role repeats without end {limit}", kernel.location)
+    except ProtocolTooLong as long:
+        diagnostics.error("state-limit", f"the protocol of '{long.lane}', with its calls, is too long", long.location)
+    return states
+
+
+def _spelled(role: str) -> str:
+    instance, _, name = role.partition("::")
+    return f"@{instance}::@{name}"
