@@ -71,9 +71,13 @@ def judge(kernel: Kernel, components: Mapping[str, Component], *, most: int = 3,
     except Fault as fault:
         return Verdict(str(fault), "fault")
     states = 0
-    for values in assignments(counts.asked, most):
+    for values in sorted(assignments(counts.asked, most), key=_size):
         verdict = simulate(kernel, components, values, limit)
         states += verdict.states
         if verdict.problem is not None:
             return replace(verdict, states=states)
     return Verdict(None, states=states)
+
+
+def _size(values: Mapping[Symbol, Any]) -> int:
+    return sum(value for value in values.values() if isinstance(value, int))

@@ -52,7 +52,13 @@ class Layout:
             return sorted({cell for place in places for cell in of[place]})
 
         for use in uses:
-            use.cells = [[use.cta * cells + cell for cell in cells_of(places)] for places in use.places]
+            for places in use.places:
+                if sum(len(of[place]) for place in places) > len(cells_of(places)):
+                    raise Fault(f"two tiles of one slot of {use.name} overlap")
+            # tensor cores of a pair read the operands, and write the accumulators, of both CTAs
+            both = use.function == "pair" and use.unit == "commit"
+            ctas = range(self.ctas) if both else (use.cta,)
+            use.cells = [[cta * cells + cell for cta in ctas for cell in cells_of(places)] for places in use.places]
             use.masks = [sum(1 << cell for cell in stage) for stage in use.cells]
             if use.end is not None:
                 ends = [("smem", use.end + 4 * s, use.end + 4 * s + 4) for s in range(use.stages)]

@@ -47,7 +47,6 @@ class Use:
     shared: tuple[int, ...] = ()
     parts: tuple[tuple[str, int], ...] = ()  # who fills a slot: movers, or the TMA of CTAs
     credit: int = 0
-    async_reads: bool = False
     places: list[list[Interval]] = field(default_factory=list)
     masks: list[int] = field(default_factory=list)
     cells: list[list[int]] = field(default_factory=list)

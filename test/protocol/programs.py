@@ -181,7 +181,6 @@ class Builder:
         use.function = "pair" if placed["transfer"].startswith("pair.") else "cluster" if use.shared else "ring"
         if tma:
             use.parts = tuple(("tma", rank) for rank in range(self.ctas if use.shared else 1))
-        use.async_reads = placed[unit] == "commit"
         use.places = [slots_of(placed, stage) for stage in range(use.stages)]
         return use
 

@@ -87,6 +87,7 @@ class Simulator:
                 steps.append(label)
             return tuple(reversed(steps))
 
+        ended = False
         while todo:
             state = todo.popleft()
             moved = False
@@ -100,10 +101,13 @@ class Simulator:
                 return Verdict(str(fault), "fault", path(state, self.label), len(before))
             if not moved:
                 problem = self.final(state)
+                ended = True
                 if problem is not None:
                     return Verdict(problem[1], problem[0], path(state, ""), len(before))
             if len(before) > limit:
                 raise LimitError(f"more than {limit} states")
+        if not ended:
+            return Verdict("a loop that no wait ever leaves", "livelock", (), len(before))
         return Verdict(None, states=len(before))
 
     def final(self, state: State) -> tuple[str, str] | None:

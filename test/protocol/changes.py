@@ -1,0 +1,327 @@
+"""The changes that make mutants: one at a time, to a placed kernel's dictionaries or to a component's protocol."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pipelink.ir.protocol_names import check_names
+from pipelink.ir.views import Component, Instance, Kernel
+from pipelink.support.diagnostics import LinkError
+from pipelink.support.protocol import Action, Block, Callers, Choose, Fence, Rank, Repeat, Step, Until
+from pipelink.support.protocol_text import ProtocolError, parse_text
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """``place`` names a dictionary: ("kernel",), ("instance", name) or ("connect", index, ...), or a component's
+    protocol; each of ``edits`` is a path in it with its new value (None: removed), or the protocol's new text."""
+
+    kind: str
+    what: str
+    place: tuple[Any, ...]
+    edits: tuple[tuple[Path, Any], ...]
+
+    def apply(self, kernel: Kernel, components: Mapping[str, Component]) -> None:
+        if self.place[0] == "protocol":
+            _, component, of = self.place
+            components[component].protocols[of].set("text", self.edits[0][1])
+            return
+        if self.place[0] == "kernel":
+            targets: list[tuple[Any, str]] = [(kernel, "pipelink.placement")]
+        elif self.place[0] == "instance":
+            targets = [(kernel.instances[self.place[1]], "placement")]
+        else:
+            targets = [(kernel.connects[index], "placement") for index in self.place[1:]]
+        for view, key in targets:
+            value = copy.deepcopy(view.data[key])
+            for path, new in self.edits:
+                inner = value
+                for part in path[:-1]:
+                    inner = inner[part]
+                if new is None:
+                    del inner[path[-1]]
+                else:
+                    inner[path[-1]] = new
+            view.set(key, value)
+
+
+def all_changes(kernel: Kernel, components: Mapping[str, Component]) -> Iterator[Change]:
+    """Every change of a placed kernel, in a fixed order."""
+    yield from _kernel(kernel)
+    rings: dict[tuple[str, str], list[int]] = {}
+    for index, connect in enumerate(kernel.connects):
+        rings.setdefault((connect.source.root, connect.source.leaf), []).append(index)
+    for name, indices in rings.items():
+        yield from _ring("::".join(name), indices, kernel)
+    for name, instance in kernel.instances.items():
+        yield from _instance(name, instance, kernel)
+    for name in dict.fromkeys(instance.component for instance in kernel.instances.values()):
+        for of in components[name].protocols:
+            yield from _protocol(components[name], of)
+
+
+# -------------------------------------------------------------------------------------------------- dictionaries
+
+
+def _kernel(kernel: Kernel) -> Iterator[Change]:
+    placement: dict[str, Any] = kernel.placement or {}
+
+    def change(kind: str, what: str, *path: Any, value: Any) -> Change:
+        return Change(kind, what, ("kernel",), ((path, value),))
+
+    for i, group in enumerate(placement.get("mbarriers", [])):
+        name, arrivals = group["name"], group["arrivals"]
+        for value in dict.fromkeys((arrivals - 1, arrivals + 1, 2 * arrivals, 32 * arrivals)):
+            yield change("arrival count", f"{name}: {arrivals} -> {value}", "mbarriers", i, "arrivals", value=value)
+        yield change("mbarrier", f"{name}: not initialised", "mbarriers", i, value=None)
+        yield change("mbarrier", f"{name}: one less", "mbarriers", i, "count", value=group["count"] - 1)
+        yield change("mbarrier", f"{name}: 8 bytes further", "mbarriers", i, "address", value=group["address"] + 8)
+    for i, word in enumerate(placement.get("words", [])):
+        yield change("end mark", f"{word['name']}: not initialised", "words", i, value=None)
+        yield change("end mark", f"{word['name']}: elsewhere", "words", i, "address", value=word["address"] + 4)
+    for i, group in enumerate(placement.get("warpgroups", [])):
+        count = group["registers"]
+        for value in dict.fromkeys((16, count - 8, count + 4, count + 8, count + 64, 24, 256)):
+            what = f"warpgroup {i}: {count} -> {value}"
+            yield change("registers", what, "warpgroups", i, "registers", value=value)
+    yield change("shared memory", "less than is placed", "smem_bytes", value=placement["smem_bytes"] - 128)
+
+
+def _addresses(kernel: Kernel) -> dict[str, int]:
+    """Where every ring and buffer begins."""
+    found: dict[str, int] = {}
+    for connect in kernel.connects:
+        for part, buffer in enumerate((connect.placement or {}).get("buffers", [])):
+            found[f"{connect.source} part {part}"] = buffer["address"]
+        for part, buffer in enumerate((connect.placement or {}).get("staging", [])):
+            found[f"{connect.source} staging {part}"] = buffer["address"]
+    for name, instance in kernel.instances.items():
+        placed: dict[str, Any] = instance.placement or {}
+        found |= {f"{name}::{buffer}": address for buffer, address in placed.get("smem", {}).items()}
+        for port, ring in placed.get("locals", {}).items():
+            found |= {f"{name}::{port} part {i}": b["address"] for i, b in enumerate(ring["buffers"])}
+    found["the first mbarrier"] = 1024
+    return found
+
+
+def _barrier_ids(kernel: Kernel) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, instance in kernel.instances.items():
+        placed: dict[str, Any] = instance.placement or {}
+        found |= {f"{name}::{barrier}": one["id"] for barrier, one in placed.get("barriers", {}).items()}
+        found |= {f"{name}::{port}": one["barrier"]["id"] for port, one in placed.get("locals", {}).items()}
+    for connect in kernel.connects:
+        if "barrier" in (connect.placement or {}):
+            found[f"{connect.source} conversion"] = (connect.placement or {})["barrier"]["id"]
+    return found
+
+
+def _named(kernel: Kernel, place: tuple[Any, ...], path: Path, name: str, barrier: dict[str, int]) -> Iterator[Change]:
+    number, threads = barrier["id"], barrier["threads"]
+    others = {f"that of {other}": i for other, i in _barrier_ids(kernel).items() if i != number}
+    for what, value in {"0": 0, "15": 15, "16": 16, **others}.items():
+        yield Change("barrier id", f"{name}: {number} -> {what}", place, (((*path, "id"), value),))
+    for value in (threads - 32, threads + 32, threads // 2, threads - 1, 32):
+        what = f"{name}: {threads} -> {value}"
+        yield Change("barrier threads", what, place, (((*path, "threads"), value),))
+
+
+def _buffers(
+    kernel: Kernel, place: tuple[Any, ...], path: Path, name: str, buffers: list[dict[str, int]]
+) -> Iterator[Change]:
+    for part, buffer in enumerate(buffers):
+        at = (*path, part)
+        own, stride = buffer["address"], buffer.get("stride")
+        for other, address in _addresses(kernel).items():
+            if address != own:
+                yield Change("address", f"{name} part {part} where {other} is", place, (((*at, "address"), address),))
+        yield Change("address", f"{name} part {part}: 128 bytes further", place, (((*at, "address"), own + 128),))
+        yield Change("address", f"{name} part {part}: 4096 bytes further", place, (((*at, "address"), own + 4096),))
+        if stride is not None:
+            for value in (stride // 2, 0, 2 * stride):
+                yield Change("address", f"{name} part {part}: stride {value}", place, (((*at, "stride"), value),))
+
+
+def _ring(name: str, indices: list[int], kernel: Kernel) -> Iterator[Change]:
+    placed: dict[str, Any] = kernel.connects[indices[0]].placement or {}
+    everywhere = [("connect", *indices)]
+    places = everywhere if len(indices) == 1 else [*everywhere, *(("connect", index) for index in indices)]
+    if placed["transfer"] == "token":
+        place = places[0]
+        yield Change("initial parity", f"{name}: flipped", place, ((("initial",), 1 - placed["initial"]),))
+        yield from _units(name, place, "producer_unit", placed)
+        yield Change("mbarrier", f"{name}: 8 bytes further", place, ((("full",), placed["full"] + 8),))
+    if "stages" not in placed:
+        return
+    stages = placed["stages"]
+    for place in places:
+        which = "" if place is places[0] else f" to {kernel.connects[place[1]].target}"
+        for value in (stages - 1, stages + 1):
+            if value > 0:
+                yield Change("ring depth", f"{name}{which}: {stages} -> {value}", place, ((("stages",), value),))
+        for key in ("full", "empty"):
+            for by in (8, -8):
+                what = f"{name}{which}: {key} {by:+} bytes"
+                yield Change("mbarrier", what, place, (((key,), placed[key] + by),))
+        swapped = ((("full",), placed["empty"]), (("empty",), placed["full"]))
+        yield Change("mbarrier", f"{name}{which}: full and empty exchanged", place, swapped)
+        yield from _units(f"{name}{which}", place, "consumer_unit", placed)
+    place = places[0]
+    yield from _units(name, place, "producer_unit", placed)
+    for key in ("producer_fence", "consumer_fence"):
+        if key in placed:
+            yield Change("fence", f"{name}: {key}", place, (((key,), not placed[key]),))
+    if placed["producer_unit"] == "tx":
+        for value in (placed["bytes"] - 16, placed["bytes"] + 16, placed["bytes"] // 2, 2 * placed["bytes"]):
+            yield Change("bytes", f"{name}: {placed['bytes']} -> {value}", place, ((("bytes",), value),))
+    if "end" in placed:
+        yield Change("end mark", f"{name}: 4 bytes further", place, ((("end",), placed["end"] + 4),))
+        yield Change("end mark", f"{name}: on an mbarrier", place, ((("end",), placed["full"]),))
+        yield Change("end mark", f"{name}: on a slot", place, ((("end",), placed["buffers"][0]["address"]),))
+    if "buffers" in placed:
+        yield from _buffers(kernel, place, ("buffers",), name, placed["buffers"])
+    if "staging" in placed:
+        yield from _buffers(kernel, place, ("staging",), f"{name} staging", placed["staging"])
+    if "barrier" in placed:
+        yield from _named(kernel, place, ("barrier",), f"{name} conversion", placed["barrier"])
+    for index in indices if len(indices) > 1 else ():
+        one = kernel.connects[index].placement or {}
+        shifted = one["buffers"][0]["address"] + one["buffers"][0]["stride"]
+        what = f"{name} to {kernel.connects[index].target} alone: one slot further"
+        yield Change("address", what, ("connect", index), ((("buffers", 0, "address"), shifted),))
+
+
+def _units(name: str, place: tuple[Any, ...], key: str, placed: dict[str, Any]) -> Iterator[Change]:
+    if placed[key] in ("thread", "warp", "warpgroup"):
+        for unit in ("thread", "warp", "warpgroup"):
+            if unit != placed[key]:
+                yield Change("arrival unit", f"{name}: {key} {placed[key]} -> {unit}", place, (((key,), unit),))
+
+
+def _instance(name: str, instance: Instance, kernel: Kernel) -> Iterator[Change]:
+    placed: dict[str, Any] = instance.placement or {}
+    place = ("instance", name)
+    for barrier, one in placed.get("barriers", {}).items():
+        yield from _named(kernel, place, ("barriers", barrier), f"{name}::{barrier}", one)
+    for buffer, address in placed.get("smem", {}).items():
+        for other, there in _addresses(kernel).items():
+            if there != address:
+                what = f"{name}::{buffer} where {other} is"
+                yield Change("address", what, place, ((("smem", buffer), there),))
+        for by in (8, 256):
+            what = f"{name}::{buffer}: {by} bytes further"
+            yield Change("address", what, place, ((("smem", buffer), address + by),))
+    for param, one in placed.get("params", {}).items():
+        if "value" in one:
+            for value in (one["value"] - 1, one["value"] + 1, 0):
+                what = f"{name}::{param}: {one['value']} -> {value}"
+                yield Change("trip count", what, place, ((("params", param, "value"), value),))
+        else:
+            yield Change("trip count", f"{name}::{param}: bound to 2", place, ((("params", param), {"value": 2}),))
+    for port, ring in placed.get("locals", {}).items():
+        at = ("locals", port)
+        for value in (ring["stages"] - 1, ring["stages"] + 1):
+            what = f"{name}::{port}: {ring['stages']} -> {value}"
+            yield Change("ring depth", what, place, (((*at, "stages"), value),))
+        yield from _named(kernel, place, (*at, "barrier"), f"{name}::{port}", ring["barrier"])
+        yield from _buffers(kernel, place, (*at, "buffers"), f"{name}::{port}", ring["buffers"])
+
+
+# -------------------------------------------------------------------------------------------------- protocols
+
+
+def _protocol(component: Component, of: str) -> Iterator[Change]:
+    body = parse_text(component.protocols[of].text)
+    for kind, what, changed in _variants(body, component, of):
+        text = spell(changed)
+        try:
+            if not changed or check_names(component, of, parse_text(text)):
+                continue
+        except (ProtocolError, LinkError):
+            continue
+        yield Change(kind, f"{component.name}::{of}: {what}", ("protocol", component.name, of), (((), text),))
+
+
+def _variants(block: Block, component: Component, of: str) -> Iterator[tuple[str, str, Block]]:
+    for i, step in enumerate(block):
+        shown = spell((step,))
+        yield "dropped step", shown, (*block[:i], *block[i + 1 :])
+        yield "doubled step", shown, (*block[: i + 1], step, *block[i + 1 :])
+        if i + 1 < len(block):
+            swapped = (*block[:i], block[i + 1], step, *block[i + 2 :])
+            yield "order", f"{shown} after {spell((block[i + 1],))}", swapped
+        for kind, what, other in _step_variants(step, component, of):
+            yield kind, what, (*block[:i], other, *block[i + 1 :])
+
+
+def _step_variants(step: Step, component: Component, of: str) -> Iterator[tuple[str, str, Step]]:
+    match step:
+        case Action():
+            if step.verb in ("release", "commit", "copy"):
+                for keep in {step.keep + 1, max(step.keep - 1, 0)} - {step.keep}:
+                    yield "keep", f"{spell((step,))} keep {keep}", replace(step, keep=keep)
+            role = component.roles.get(of)
+            if step.by is not None:
+                yield "by", f"{spell((step,))} by all", replace(step, by=None)
+                yield (
+                    "by",
+                    f"{spell((step,))} by twice as many",
+                    replace(step, by=replace(step.by, count=2 * step.by.count)),
+                )
+            elif role is not None and role.warps > 1 and step.verb != "call":
+                yield "by", f"{spell((step,))} by 1 warp", replace(step, by=Callers(1, "warp"))
+                if role.warps >= 8:
+                    yield "by", f"{spell((step,))} by 1 warpgroup", replace(step, by=Callers(1, "warpgroup"))
+        case Repeat(count=str(count)):
+            for other in ("1", "2", f"{count} + 1", f"2 * ({count})"):
+                if other != count:
+                    yield "trip count", f"repeat {count} -> {other}", replace(step, count=other)
+        case Choose(name=name):
+            yield "choice", f"{name}: ways exchanged", replace(step, ways=tuple(reversed(step.ways)))
+            yield "choice", f"{name}: of its own", replace(step, name=None)
+            yield "choice", f"{name}: another name", replace(step, name="elsewise")
+        case _:
+            pass
+    match step:
+        case Repeat(body=body) | Until(body=body) | Rank(body=body):
+            for kind, what, inner in _variants(body, component, of):
+                yield kind, what, replace(step, body=inner)
+        case Choose(ways=ways):
+            for i, way in enumerate(ways):
+                for kind, what, inner in _variants(way, component, of):
+                    yield kind, what, replace(step, ways=(*ways[:i], inner, *ways[i + 1 :]))
+        case _:
+            pass
+
+
+def spell(block: Block) -> str:
+    """The text of steps."""
+    return " ".join(_spelled(step) for step in block)
+
+
+def _spelled(step: Step) -> str:
+    match step:
+        case Action():
+            verb = "" if step.verb == "call" else f".{step.verb}"
+            keep = f" keep {step.keep}" if step.keep else ""
+            by = f" by {step.by.count} {step.by.unit}{'s' if step.by.count > 1 else ''}" if step.by else ""
+            return f"{step.subject}{verb}{keep}{by};"
+        case Repeat():
+            return f"repeat {step.count}{'+' if step.at_least_once else ''} {{ {spell(step.body)} }}"
+        case Until():
+            return f"until {step.port} {{ {spell(step.body)} }}"
+        case Rank():
+            return f"rank {step.rank} {{ {spell(step.body)} }}"
+        case Choose():
+            ways = " or ".join(f"{{ {spell(way)} }}" for way in step.ways)
+            return f"choose {step.name} {ways}" if step.name else f"choose {ways}"
+        case Fence():
+            return "fence async;"
+
+
+__all__ = ["Change", "all_changes", "spell"]

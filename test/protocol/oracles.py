@@ -1,0 +1,113 @@
+"""What goes wrong in a placement without any step being taken: an opinion of its own on fences, registers, alignment
+and what the hardware takes, in as few lines as the rules allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pipelink.ir.views import Component, Connect, Kernel, Port
+
+ASYNC = ("tma", "wgmma", "tcgen05")
+SWIZZLE = {"swizzle128": 1024, "swizzle64": 512, "swizzle32": 256}
+REGISTER_FILE = 65536  # registers of an SM
+
+
+def faults(kernel: Kernel, components: Mapping[str, Component]) -> Iterator[str]:
+    """Every fault found."""
+    of = {name: components[instance.component] for name, instance in kernel.instances.items()}
+    yield from _fences(kernel, of)
+    yield from _units(kernel, of)
+    yield from _registers(kernel, of)
+    yield from _addresses(kernel, of)
+    yield from _barriers(kernel, of)
+
+
+def _ports(connect: Connect, of: Mapping[str, Component]) -> tuple[Port, Port]:
+    return of[connect.source.root].ports[connect.source.leaf], of[connect.target.root].ports[connect.target.leaf]
+
+
+def _fences(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
+    """Data that cross between ordinary accesses and the asynchronous units need fence.proxy.async (PTX ISA, proxies)."""
+    for connect in kernel.connects:
+        source, target = _ports(connect, of)
+        placed = connect.placement or {}
+        if source.kind != "stream" or any(tile.space != "smem" for tile in source.tiles):
+            continue
+        if source.touch == "threads" and target.touch in ASYNC and not placed.get("producer_fence"):
+            yield f"{connect.source}: threads write, {target.touch} reads, no fence"
+        if source.touch == "tma" and target.touch == "threads" and not placed.get("consumer_fence"):
+            yield f"{connect.target}: threads read, tma writes next, no fence"
+
+
+def _units(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
+    """The first thread of a warpgroup speaks for the others only after an instruction of all of them; the first of a
+    warp meets it, for which the warp has to be there."""
+    for connect in kernel.connects:
+        source, target = _ports(connect, of)
+        placed = connect.placement or {}
+        for port, instance, unit in (
+            (source, connect.source.root, placed.get("producer_unit")),
+            (target, connect.target.root, placed.get("consumer_unit")),
+        ):
+            role = of[instance].role_of(port)
+            if role is None:
+                continue
+            if unit == "warpgroup" and not role.one_thread and port.touch != "wgmma":
+                yield f"{instance}::{port.name}: one thread of a warpgroup arrives for what {port.touch} do"
+            if unit == "warp" and role.one_thread:
+                yield f"{instance}::{port.name}: one thread arrives as a warp"
+
+
+def _registers(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
+    """setmaxnreg: multiples of 8 from 24 to 256, and in sum no more than the kernel started with, for a raise waits."""
+    placement: dict[str, Any] = kernel.placement or {}
+    groups = [group["registers"] for group in placement.get("warpgroups", [])]
+    if not groups:
+        return
+    at_entry = min(REGISTER_FILE // (placement["threads"] * placement["min_ctas"]) // 8 * 8, 255)
+    if any(value % 8 or not 24 <= value <= 256 for value in groups):
+        yield f"setmaxnreg of {groups}"
+    if sum(groups) > at_entry * len(groups):
+        yield f"{groups} is more than {at_entry} each"
+    for name, instance in kernel.instances.items():
+        for role in of[name].roles.values():
+            first = (instance.placement or {})["roles"][role.name]["first_warp"]
+            own = set(groups[first // 4 : (first + role.warps - 1) // 4 + 1])
+            if len(own) > 1:
+                yield f"{name}::{role.name} has {own}"
+            if role.registers and min(own) < role.registers[0]:
+                yield f"{name}::{role.name} needs {role.registers[0]} registers, it has {own}"
+
+
+def _addresses(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
+    """Alignment of what the contract says is aligned, and of swizzles, in every stage."""
+    for connect in kernel.connects:
+        placed = connect.placement or {}
+        for port in _ports(connect, of):
+            for buffer, tile in zip(placed.get("buffers", []), port.tiles, strict=False):
+                need = SWIZZLE.get(tile.layout, tile.align)
+                for stage in range(placed["stages"]):
+                    if (buffer["address"] + stage * buffer["stride"]) % need:
+                        yield f"{port.name}[{stage}] at {buffer}"
+    for name, instance in kernel.instances.items():
+        placed = instance.placement or {}
+        for buffer, address in placed.get("smem", {}).items():
+            if address % of[name].smem[buffer].align:
+                yield f"{name}::{buffer} at {address}"
+        for port, ring in placed.get("locals", {}).items():
+            for one, tile in zip(ring["buffers"], of[name].ports[port].tiles, strict=True):
+                if any((one["address"] + s * one["stride"]) % tile.align for s in range(ring["stages"])):
+                    yield f"{name}::{port} at {one}"
+
+
+def _barriers(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
+    """Sixteen named barriers of whole warps; where tensor memory or a pair is left together, barrier 0 is in use."""
+    for name, instance in kernel.instances.items():
+        placed = instance.placement or {}
+        rings = [ring["barrier"] for ring in placed.get("locals", {}).values()]
+        for barrier in [*placed.get("barriers", {}).values(), *rings]:
+            if not 0 <= barrier["id"] < 16 or barrier["threads"] % 32 or barrier["threads"] <= 0:
+                yield f"{name}: named barrier {barrier}"
+            if barrier["id"] == 0 and "tmem_columns" in (kernel.placement or {}):
+                yield f"{name}: barrier 0 is the one at which all leave"
