@@ -155,7 +155,7 @@ class Resources:
             end.watch = [barrier]
             self.system.barriers[barrier].takers.append(end)
             self._wait(end, agent)
-        self.group([*self._barrier_counters([barrier]), (end.cursor, 1), (end.done, 1)])
+        self.group([*self._barrier_counters([barrier]), (self._progress(end), 1)])
 
     def _wait(self, end: Endpoint, agent: Agent) -> None:
         for barrier in end.watch:
@@ -286,7 +286,12 @@ class Resources:
         found = self.system.barriers[barrier]
         if end.agent not in found.arrivers:
             found.arrivers.append(end.agent)
-        self.group([*self._barrier_counters([barrier]), (end.cursor, end.stages)])
+        self.group([*self._barrier_counters([barrier]), (self._progress(end), end.stages)])
+
+    @staticmethod
+    def _progress(end: Endpoint) -> int:
+        """The counter of an end that always rises: a token is passed by one end and taken by the other."""
+        return end.done if end.token and end.producer else end.cursor
 
     # -- bases
 
