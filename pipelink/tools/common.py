@@ -183,7 +183,7 @@ def relocate(items: Iterable[Diagnostic], name: str, text: bytes) -> list[Diagno
         if where.file != "-":
             return where
         shown = lines[where.line - 1] if 0 < where.line <= len(lines) else None
-        return replace(where, file=name, text=shown)
+        return replace(where, file=name, text=shown if where.text is None else where.text)
 
     return [
         replace(
