@@ -46,7 +46,7 @@ module @ring.attend attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.param"() {sym_name = "blocks", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
   "pipelink.bind"() {param = "blocks", to = "ceildiv(keys, 128)"} : () -> ()
   "pipelink.param"() {sym_name = "steps", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
-  "pipelink.protocol"() {of = "consume", text = "q.write; q.read; repeat steps { repeat blocks { kv.wait; kv.release; } } staging.write; stored.sync; staging.read;"} : () -> ()
+  "pipelink.protocol"() {of = "consume", text = "q.write; stored.sync; repeat steps { repeat blocks { kv.wait; q.read; kv.release; } } stored.sync; staging.write; stored.sync; staging.read;"} : () -> ()
 }
 // The output is staged where Q was: the two are apart in the consumer's timeline.
 // CHECK-LABEL: module @ring_attention
