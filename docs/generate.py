@@ -14,9 +14,14 @@ import re
 import sys
 from pathlib import Path
 
+from pipelink import ir
 from pipelink.ir import schema
+from pipelink.map.trace import render_svg
 from pipelink.passes import PASSES, PIPELINES, PassInfo
+from pipelink.passes.pipeline import parse_pipeline, run_pipeline
 from pipelink.support import catalog
+from pipelink.support.diagnostics import LinkError, render_text
+from pipelink.tools.common import relocate
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -200,6 +205,20 @@ def corpus_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def counterexample() -> tuple[str, str]:
+    """What ``prove`` says of the example in the page on protocols, as a fence and as a picture."""
+    section = (ROOT / "docs" / "protocols.md").read_text().partition("## Reading a counterexample")[2]
+    text = re.search(r"```mlir\n(.*?)```", section, re.S)
+    assert text is not None
+    try:
+        run_pipeline(parse_pipeline("check,place,prove"), ir.parse(text[1].encode()))
+    except LinkError as problem:
+        (found,) = relocate(problem.diagnostics, "gemm.mlir", text[1].encode())
+        assert found.trace is not None, found
+        return f"```text\n{render_text(found)}\n```", render_svg(found.trace)
+    raise AssertionError("the example of a counterexample has none")
+
+
 def fill_markers(text: str, tables: dict[str, str]) -> str:
     """``text`` with what stands between each pair of markers replaced by its table, if its result is there."""
 
@@ -219,7 +238,9 @@ def pages() -> dict[Path, str]:
     texts = {path: path.read_text() for path in marked}
     texts = {path: text for path, text in texts.items() if "<!-- begin " in text}
     if texts:
-        known = {"vocabulary": vocabulary()}
+        example, picture = counterexample()
+        found[ROOT / "docs" / "trace.svg"] = picture
+        known = {"vocabulary": vocabulary(), "counterexample": example}
         if any(set(re.findall("<!-- begin ([\\w-]+) -->", text)) - known.keys() for text in texts.values()):
             from benchmarks.report import plots, tables
 
