@@ -40,7 +40,10 @@ def tracing(arguments: argparse.Namespace, console: Console) -> Generator[list[D
     try:
         yield reported
     except LinkError as problem:
-        _write(arguments, console, [*reported, *problem.diagnostics])
+        try:
+            _write(arguments, console, [*reported, *problem.diagnostics])
+        except LinkError as unwritable:
+            raise LinkError([*problem.diagnostics, *unwritable.diagnostics]) from problem
         raise
     _write(arguments, console, reported)
 
