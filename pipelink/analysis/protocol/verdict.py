@@ -75,6 +75,10 @@ class _Verdict:
 
     def blocked(self) -> _Said:
         stuck = [n for n in self.found.blocked if not self.idle(n)]
+        short = next((number for number in stuck if self.short(number)), None)
+        if short is not None:
+            self.where = self.at(short).location
+            return self.starved(short)
         waits = {number: self.missing(number) for number in stuck}
         cycle = _cycle(waits)
         first = cycle[0] if cycle else next((n for n in stuck if self.final(n, waits)), stuck[0])
@@ -175,6 +179,14 @@ class _Verdict:
             f"{self.lane(number)} waits for ever {self.what(number)}: {self.lanes(done or waited)} {doing}",
             self.rate_hint(number, done or waited),
         )
+
+    def short(self, number: int) -> bool:
+        """Whether all who arrive at what an agent waits for have done so, and are too few."""
+        if self.at(number).op is Op.SYNC:
+            return False
+        barrier = self.system.barriers[self.barrier(number)]
+        arrived = self.values[barrier.phase + 1]
+        return 0 < arrived < barrier.expected and self.complete(barrier.phase, barrier.arrivers)
 
     def complete(self, phase: int, arrivers: list[int]) -> bool:
         return all(self.values[phase + 3] >> arriver & 1 for arriver in arrivers)
