@@ -27,6 +27,7 @@ _LINE = 15  # height of a line of small text
 _LINES = 3  # of a step's detail
 _BOX = 24  # height of a step without its detail
 _SMALL, _MEDIUM, _LARGE = 6.7, 8.6, 11.0  # widths of letters: 11 px monospaced, 14 px and 18 px bold
+_ONE_LINE = 24  # characters of a lane's name that stand in one line
 _SHORT = 56  # characters of a title in large letters
 
 
@@ -71,7 +72,9 @@ class _Picture:
         steps = [trace.steps[index] for index in shown]
         named = (*trace.lanes, *(step.lane for step in steps), *trace.cycle)
         self.lanes = [lane for lane in dict.fromkeys(named) if lane in {s.lane for s in steps} or lane in trace.cycle]
-        longest = max([len(s.action) + 5 for s in steps] + [len(lane) + 2 for lane in self.lanes], default=0)
+        self.halves = max(map(len, self.lanes), default=0) > _ONE_LINE  # of a lane's name: instance, role
+        names = [part for lane in self.lanes for part in self.name(lane)]
+        longest = max([len(s.action) + 5 for s in steps] + [len(part) + 2 for part in names], default=0)
         self.lane = min(max(_LANE[0], longest * CHARACTER + 12), _LANE[1])
         self.width = max(_LEAST_WIDTH, 2 * _MARGIN + len(self.lanes) * (self.lane + _GUTTER) - _GUTTER)
         used = len(self.lanes) * (self.lane + _GUTTER) - _GUTTER
@@ -83,8 +86,9 @@ class _Picture:
 
     def draw(self, scheme: Scheme) -> str:
         y = self.head()
-        self.place(y + 40)
-        bottom = max((box.y + box.height for box in self.boxes.values()), default=y + 40) + 16
+        top = y + 10 + _LINE * (1 + self.halves) + 15
+        self.place(top)
+        bottom = max((box.y + box.height for box in self.boxes.values()), default=top) + 16
         self.columns(y, bottom)
         self.arrows()
         for box in self.boxes.values():
@@ -119,6 +123,11 @@ class _Picture:
         wings = [(x - 8 * dx + 4 * s * dy, y - 8 * dy + 4 * s * dx) for s in (1, -1)]
         points = " ".join(f"{a:.1f},{b:.1f}" for a, b in [(x, y), *wings])
         self.out.append(f'<polygon class="{css}" points="{points}"/>')
+
+    def name(self, lane: str) -> list[str]:
+        """The lines of a lane's name."""
+        instance, _, role = lane.partition("::")
+        return [instance, role] if self.halves and role else [lane]
 
     def x(self, lane: str) -> float:
         return self.left + self.lanes.index(lane) * (self.lane + _GUTTER)
@@ -164,18 +173,20 @@ class _Picture:
             y += max((box.height for box in own), default=-_ROW_GAP) + _ROW_GAP
 
     def columns(self, top: float, bottom: float) -> None:
+        height = 11 + _LINE * (1 + self.halves)
         for lane in self.lanes:
             x = self.x(lane)
             middle = x + self.lane / 2
             self.out.append(
-                f'<line class="rule" stroke-dasharray="2 4" x1="{middle:.1f}" y1="{top + 26:.1f}" x2="{middle:.1f}" '
-                f'y2="{bottom:.1f}"/>'
+                f'<line class="rule" stroke-dasharray="2 4" x1="{middle:.1f}" y1="{top + height:.1f}" '
+                f'x2="{middle:.1f}" y2="{bottom:.1f}"/>'
             )
             self.out.append(
-                f'<rect class="{self.colour[lane]}" x="{x:.1f}" y="{top:.1f}" width="{self.lane:.1f}" height="26" '
-                f'rx="3"><title>{escape(lane)}</title></rect>'
+                f'<rect class="{self.colour[lane]}" x="{x:.1f}" y="{top:.1f}" width="{self.lane:.1f}" '
+                f'height="{height}" rx="3"><title>{escape(lane)}</title></rect>'
             )
-            self.text(middle, top + 17, _cut(lane, self.lane / CHARACTER), "text", "middle")
+            for number, line in enumerate(self.name(lane)):
+                self.text(middle, top + 17 + _LINE * number, _cut(line, self.lane / CHARACTER), "text", "middle")
 
     def arrows(self) -> None:
         """From each arrival to the wait that it lets go on, and between steps in conflict; behind the boxes."""

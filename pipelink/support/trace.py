@@ -41,14 +41,16 @@ class Trace:
     counts: tuple[tuple[str, str], ...] = ()
 
     def shown(self, limit: int) -> tuple[int, ...]:
-        """At most ``limit`` steps that say most, in order: what conflicts or is blocked, what led there directly, the
-        last step of each lane, and then what came last."""
+        """At most ``limit`` steps that say most, in order: what conflicts or is blocked, what led there directly, what
+        was done to the same slot, the last step of each lane, and then what came last."""
         if len(self.steps) <= limit:
             return tuple(range(len(self.steps)))
         ends = [index for index, step in enumerate(self.steps) if step.blocked or index in self.conflict]
         causes = [cause for index in ends for cause in self.steps[index].after]
+        subjects = {self.steps[index].action.rpartition(" ")[2] for index in ends}
+        same = [n for n, step in enumerate(self.steps) if step.action.rpartition(" ")[2] in subjects]
         final = {step.lane: index for index, step in enumerate(self.steps)}
-        order = [*ends, *causes, *final.values(), *reversed(range(len(self.steps)))]
+        order = [*ends, *causes, *reversed(same), *final.values(), *reversed(range(len(self.steps)))]
         return tuple(sorted(list(dict.fromkeys(order))[:limit]))
 
     def lines(self, limit: int, *, said: str = "") -> list[str]:
