@@ -13,11 +13,10 @@ from dataclasses import replace
 import pipelink
 from pipelink.api import Kernel, Linked
 from pipelink.components.gemm import Composer
-from pipelink.pipelines import Observer, Request, link
+from pipelink.pipelines import HANG_LIMIT, Observer, Request, link
 from test.compositions import Objects, compose
 
 PASSES = "check,place,transfer,fold,entry"  # without the protocol check, which refuses all of these
-LIMIT = 1000  # milliseconds
 
 
 def _pipe(writer: str, reader: str) -> Callable[[Composer], None]:
@@ -56,13 +55,13 @@ def link_broken(name: str, objects: Objects) -> Linked:
         return _edited(compose(EDITED[name], objects))
     kernel = pipelink.Kernel(name, target="sm_90a")
     BROKEN[name](Composer(kernel, objects))
-    return kernel.link(passes=PASSES, debug_hangs=LIMIT)
+    return kernel.link(passes=PASSES, debug_hangs=HANG_LIMIT)
 
 
 def _edited(kernel: Kernel) -> Linked:
     kept: dict[str, str | bytes] = {}
     text = str(kernel.module.operation.get_asm(enable_debug_info=True)).encode()
-    request = Request(text, kernel.objects, kernel=kernel.name, passes=PASSES, debug_hangs=LIMIT)
+    request = Request(text, kernel.objects, kernel=kernel.name, passes=PASSES, debug_hangs=HANG_LIMIT)
     link(request, observer=Observer(keep=kept.__setitem__))
     placed = str(kept["sm_90a.placed.mlir"])
     edited, count = re.subn(

@@ -51,7 +51,6 @@ def plan(kernel: Kernel, components: Mapping[str, Component], watch: Watch) -> E
             for instance in kernel.instances.values()
             for param in components[instance.component].params.values()
         ),
-        done=watch.done,
     )
 
 

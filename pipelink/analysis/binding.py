@@ -279,7 +279,6 @@ class EntryPlan:
     paired: bool = False  # CTAs of a cluster reach into each other: they start and end together
     tensor_memory: Allocation | None = None
     drain: bool = False  # components store tiles by TMA: what they read must be there until they have
-    done: tuple[Invoke, ...] = ()  # in a debug link: called by every thread when its role is over, or it had none
 
 
 @dataclass(frozen=True)

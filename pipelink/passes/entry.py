@@ -44,8 +44,6 @@ class _EntryWriter(Writer):
             self.set_up()
         self.dispatch()
         self.block("done")
-        for call in plan.done:
-            self.invoke(call, {})
         if plan.drain:
             self.asm(DRAIN, "~{memory}")
         if plan.paired:  # the peer may still copy into this CTA or arrive at its barriers

@@ -49,6 +49,15 @@ class Debug:
     roles: tuple[RoleThreads, ...]
     sites: tuple[Site, ...]
 
+    @property
+    def warps(self) -> int:
+        """The warps that have a role, a bit each."""
+        found = 0
+        for role in self.roles:
+            for warp in range(role.first // 32, (role.first + role.threads - 1) // 32 + 1):
+                found |= 1 << warp
+        return found
+
     @staticmethod
     def from_json(data: Mapping[str, Any], parameter_bytes: int) -> Debug:
         """Raises KeyError, TypeError or ValueError where the data are malformed."""

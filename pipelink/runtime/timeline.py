@@ -208,11 +208,12 @@ def _clocks(lanes: list[_Lane]) -> dict[int, tuple[float, float]]:
     whole = [lane for lane in lanes if lane.times[1] > lane.times[0] and lane.ticks[1] > lane.ticks[0]]
     rates = [(lane.times[1] - lane.times[0]) / (lane.ticks[1] - lane.ticks[0]) for lane in whole]
     rate = median(rates) if rates else 1.0
+    start = min((lane.times[0] for lane in lanes), default=0)  # the timer counts from 1970: a float cannot
     offsets: dict[int, float] = {}
     for lane in lanes:
         for time, ticks in zip(lane.times, lane.ticks, strict=True):
             if time:
-                offset = time - ticks * rate
+                offset = (time - start) - ticks * rate
                 offsets[lane.sm] = max(offsets.get(lane.sm, offset), offset)
     return {sm: (rate, offset) for sm, offset in offsets.items()}
 
@@ -237,30 +238,29 @@ def _what(event: _Event) -> str:
 
 
 def _slots(cta: int, sm: int, waits: dict[str, list[_Event]]) -> Iterable[Slice]:
-    """Each slot of each ring that is filled by one lane: filled from its acquisition until the first reader has waited
-    for it, in use until it can be acquired again."""
-    rings: dict[str, None] = {}
+    """Each slot of each ring: filled from its acquisition until the first reader has waited for it, in use until it can
+    be acquired again.  Where several lanes fill a ring together, the first speaks for them."""
+    fills: dict[str, dict[int, list[float]]] = {}  # by ring and slot, in order
+    reads: dict[str, dict[int, list[list[float]]]] = {}  # the same, of each lane that reads
     for events in waits.values():
-        rings.update((event.site.ring, None) for event in events if event.site.operation == "acquire")
-    for ring in rings:
-        fills: dict[int, list[float]] = {}
-        reads: dict[int, list[list[float]]] = {}  # by slot, of each reading lane
-        for events in waits.values():
-            own = [event for event in events if event.site.ring == ring]
-            filled = [event for event in own if event.site.operation == "acquire"]
-            for event in filled if not fills else []:
-                fills.setdefault(event.stage, [])
-            if filled and not any(fills.values()):
-                for event in filled:
-                    fills[event.stage].append(event.end)
-            seen: dict[int, list[float]] = {}
-            for event in own:
-                if event.site.operation == "wait":
-                    seen.setdefault(event.stage, []).append(event.end)
-            for stage, times in seen.items():
-                reads.setdefault(stage, []).append(times)
-        for stage in sorted(fills):
-            yield from _slot(cta, sm, f"{ring}[{stage}]", fills[stage], reads.get(stage, []))
+        filled = _ends(events, "acquire")
+        for ring, slots in filled.items():
+            fills.setdefault(ring, slots)
+        for ring, slots in _ends(events, "wait").items():
+            for stage, times in slots.items():
+                reads.setdefault(ring, {}).setdefault(stage, []).append(times)
+    for ring, slots in fills.items():
+        for stage in sorted(slots):
+            yield from _slot(cta, sm, f"{ring}[{stage}]", slots[stage], reads.get(ring, {}).get(stage, []))
+
+
+def _ends(events: list[_Event], operation: str) -> dict[str, dict[int, list[float]]]:
+    """When a lane's waits of one kind were over, by ring and slot."""
+    found: dict[str, dict[int, list[float]]] = {}
+    for event in events:
+        if event.site.operation == operation:
+            found.setdefault(event.site.ring, {}).setdefault(event.stage, []).append(event.end)
+    return found
 
 
 def _slot(cta: int, sm: int, lane: str, fills: list[float], reads: list[list[float]]) -> Iterable[Slice]:

@@ -21,9 +21,9 @@ from pipelink.support.diagnostics import error
 
 EVENTS = 4096  # of a lane
 MAX_TIMELINE = 256 << 20  # bytes; CTAs beyond are not traced
-_BLOCK = struct.Struct("<QQQQIIIII4x")
-_CONTROL = 16  # bytes in front of the CTAs' counts
-_PATIENCE = 5.0  # seconds, with a limit, after which a stopped kernel is given up
+_BLOCK = struct.Struct("<QQQQIIIIII")
+CONTROL = 16  # bytes in front of the CTAs' counts
+PATIENCE = 5.0  # seconds, with a limit, after which a stopped kernel is given up
 
 
 def no_timeline(name: str, debug: Debug | None) -> Exception:
@@ -105,8 +105,8 @@ class Watch:
             self._records = int(driver.call("cuMemHostAlloc", MAX_RECORDS * RECORD.size, flags))
         ctypes.memset(self._records, 0, MAX_RECORDS * RECORD.size)
         self._ctas = grid[0] * grid[1] * grid[2]
-        control = self._buffer("control", _CONTROL + 4 * self._ctas)
-        driver.call("cuMemsetD8Async", control, 0, _CONTROL + 4 * self._ctas, stream)
+        control = self._buffer("control", CONTROL + 4 * self._ctas)
+        driver.call("cuMemsetD8Async", control, 0, CONTROL + 4 * self._ctas, stream)
         events = self._traced = 0
         if debug.timeline:
             self._traced = min(self._ctas, max(1, MAX_TIMELINE // self._cta_bytes))
@@ -114,8 +114,8 @@ class Watch:
             driver.call("cuMemsetD8Async", events, 0, self._traced * self._cta_bytes, stream)
         records = int(driver.call("cuMemHostGetDevicePointer", self._records, 0))
         limit = debug.limit_ms * 1_000_000  # nanoseconds
-        values = (limit, control, records, events, MAX_RECORDS, debug.lanes, EVENTS, self._traced, int(debug.stays))
-        ctypes.memmove(block, _BLOCK.pack(*values), _BLOCK.size)
+        counts = (MAX_RECORDS, debug.lanes, EVENTS, self._traced, int(debug.stays), debug.warps)
+        ctypes.memmove(block, _BLOCK.pack(limit, control, records, events, *counts), _BLOCK.size)
 
     def _wait(self, stream: int) -> Ending:
         """Wait for the launch; the process may be interrupted meanwhile."""
@@ -129,7 +129,7 @@ class Watch:
                 break
             if not stopped and ctypes.c_uint32.from_address(self._records).value:
                 stopped = time.monotonic()
-            if stopped and time.monotonic() - stopped > self.debug.limit_ms / 1e3 + _PATIENCE:
+            if stopped and time.monotonic() - stopped > self.debug.limit_ms / 1e3 + PATIENCE:
                 self.lost = True
                 return "running"
             time.sleep(pause)

@@ -1,4 +1,4 @@
-// What only a debug link calls: a role's timeline, and the count of threads that are done.  See watch.cuh.
+// What only a debug link calls: a role's timeline, and the note that a warp is done.  See watch.cuh.
 //
 // The frame holds a cursor for the thread's lane: `stage` counts its events, `parity` is the lane's number, or none.
 // The first thread of each warpgroup of a role has a lane.  Events carry the SM's 32-bit clock; a lane's first and last
@@ -53,8 +53,8 @@ PL_TRANSFER void pl_lane_note(const char* watched, char* where, unsigned site, u
   ++cursor.stage;
 }
 
-// The thread's role is over, or it had none.
+// The thread's role is over.
 PL_TRANSFER void pl_watch_done(const char* watched) {
   const pl_watch& watch = *reinterpret_cast<const pl_watch*>(watched);
-  if (watch.limit) atomicAdd(&reinterpret_cast<pl_control*>(watch.control)->left[pl_cta()], 1);
+  if (watch.limit) pl_left(watch);
 }

@@ -4,10 +4,13 @@
 // The runtime puts a pl_watch behind the kernel's parameters; all zero, nobody watches.  A wait that fails its first try
 // looks at the clock on every further one.  Whoever first waits for longer than the limit stops the kernel: from then on
 // a wait that has lasted for an eighth of the limit, and soon any wait, notes what it waits for and its thread leaves by
-// `exit`.  A thread leaves only once all others of its CTA, and of its cluster, have left or are done, and copies that
-// were on their way have landed, so nobody's memory is gone while somebody may touch it.  Where some thread does not
-// come (it waits at a named barrier, or loops by itself), the kernel traps instead, three quarters of a limit after the
-// stop.  Records lie in host memory, which a trap leaves readable.
+// `exit`.  It does so only once all warps that have a role, in its CTA and its cluster, want to leave or are done, and
+// copies that were on their way have landed, so nobody's memory is gone while somebody may touch it.  Where some warp
+// does not come (it waits at a named barrier, or loops by itself), the kernel traps instead, three quarters of a limit
+// after the stop.  Records lie in host memory, which a trap leaves readable.
+//
+// Warps are counted, not threads: where one thread of a warp has the role, the hardware may hold the others back until
+// that thread comes to where they meet again, or exits.
 #pragma once
 
 // Layouts are those of pipelink/runtime/watch.py and timeline.py.
@@ -18,12 +21,13 @@ struct pl_watch {
   char* events;              // for each CTA and lane a pl_lane and `event_capacity` pl_events; null: no timeline
   unsigned record_capacity, lanes, event_capacity, traced_ctas;
   unsigned stays;  // not 0: threads must not leave alone (tensor memory has to be freed)
+  unsigned warps;  // those that have a role, a bit each
 };
 struct pl_control {
   unsigned long long stop;  // when the kernel was stopped, 0: it was not
   unsigned records;         // how many were wanted
   unsigned unused;
-  unsigned left[1];  // for each CTA: threads that are done or want to leave
+  unsigned left[1];  // for each CTA: warps that are done or want to leave, a bit each
 };
 struct pl_record {
   unsigned site;  // plus 1
@@ -50,6 +54,10 @@ static __device__ __forceinline__ unsigned pl_cta() {
   return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
 }
 
+static __device__ __forceinline__ void pl_left(const pl_watch& watch) {
+  atomicOr(&reinterpret_cast<pl_control*>(watch.control)->left[pl_cta()], 1u << (threadIdx.x >> 5));
+}
+
 #if defined(PL_DEBUG_HANGS)
 static __device__ __forceinline__ bool pl_mbarrier_try(unsigned address, unsigned parity) {
   unsigned done;
@@ -61,8 +69,9 @@ static __device__ __forceinline__ bool pl_mbarrier_try(unsigned address, unsigne
   return done;
 }
 
-// Whether all threads of the cluster have left or are done.
-static __device__ __forceinline__ bool pl_all_left(const volatile pl_control* control) {
+// Whether all warps of the cluster that have a role want to leave or are done.
+static __device__ __forceinline__ bool pl_all_left(const pl_watch& watch) {
+  const volatile pl_control* control = reinterpret_cast<const volatile pl_control*>(watch.control);
   unsigned rank, x, y, z, nx, ny, nz;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   asm("mov.u32 %0, %%cluster_ctaid.x;\nmov.u32 %1, %%cluster_ctaid.y;\nmov.u32 %2, %%cluster_ctaid.z;"
@@ -74,7 +83,7 @@ static __device__ __forceinline__ bool pl_all_left(const volatile pl_control* co
       for (unsigned i = 0; i < nx; ++i) {
         const unsigned cta =
             ((blockIdx.z - z + k) * gridDim.y + blockIdx.y - y + j) * gridDim.x + blockIdx.x - x + i;
-        if (control->left[cta] < blockDim.x) return false;
+        if (watch.warps & ~control->left[cta]) return false;
       }
   return true;
 }
@@ -99,12 +108,13 @@ static __device__ __forceinline__ void pl_leave(const pl_watch& watch, unsigned 
     }
   }
   __threadfence_system();
-  atomicAdd(&control->left[pl_cta()], 1);
+  pl_left(watch);
   const unsigned long long stop = *reinterpret_cast<volatile unsigned long long*>(&control->stop);
-  while (watch.stays || !pl_all_left(control)) {
+  while (watch.stays || !pl_all_left(watch)) {
     if (static_cast<long long>(pl_now() - stop) > static_cast<long long>(watch.limit / 4 * 3)) asm volatile("trap;");
     __nanosleep(20000);
   }
+#pragma unroll 1
   for (unsigned i = 0; i < 20; ++i) __nanosleep(100000);  // copies that are on their way take microseconds
   asm volatile("exit;");
   __builtin_unreachable();

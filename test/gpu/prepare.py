@@ -3,7 +3,7 @@
 They go to ``./carry`` (or the folder given), so that a machine with a GPU and torch, but no compiler, can run
 ``python -m pytest test/gpu`` over them.  Environment variable PIPELINK_GPU_PACKAGES names another folder there.  Folder
 ``racecheck`` holds them once more with every thread arriving at its mbarriers: the tool does not see that an elected
-thread arrives for its warp.
+thread arrives for its warp.  Folder ``debug`` holds debug links, some of which hang.
 """
 
 import argparse
@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT))
 import pipelink  # noqa: E402  (the checkout's, whatever is installed)
 from pipelink.tools import pl_cc  # noqa: E402
 from pipelink.torch.__main__ import build as build_swiglu  # noqa: E402
+from test.broken import BROKEN, EDITED, link_broken  # noqa: E402
 from test.compositions import COMPOSITIONS, TARGETS, Objects, compose  # noqa: E402
 
 
@@ -30,6 +31,17 @@ def link_examples(objects: Objects, output: Path) -> None:
         script = ROOT / "examples" / name / "link.py"
         if subprocess.run([sys.executable, script, objects.folder, output / f"example-{name}.plk"]).returncode:
             sys.exit(f"cannot link {script}")
+
+
+def link_debug(objects: Objects, output: Path) -> None:
+    """Debug links: kernels that hang, and a GEMM that is timed, and one that is also watched."""
+    output.mkdir(parents=True, exist_ok=True)
+    for name in (*BROKEN, *EDITED):
+        link_broken(name, objects).save(output / f"{name}.plk")
+    gemm = compose("gemm-wgmma_128x256x64-store-grouped_tiles", objects)
+    gemm.link(timeline=True).save(output / "timeline.plk")
+    gemm.link(timeline=True, debug_hangs=True).save(output / "watched.plk")
+    print(f"{output.name}: {len(list(output.iterdir()))} packages", flush=True)
 
 
 def main() -> None:
@@ -49,6 +61,8 @@ def main() -> None:
                 traced = compose(name, objects).link(passes="check,place{arrivals=every-thread},fuse")
                 traced.save(arguments.output / "racecheck" / f"{name}.plk")
                 print(f"{name}: {linked.targets[0].audit.instructions} instructions", flush=True)
+        if not arguments.only or arguments.only == "debug":
+            link_debug(objects, arguments.output / "debug")
         if not arguments.only or arguments.only.startswith("example"):
             link_examples(objects, arguments.output)
     if not arguments.only or arguments.only.startswith("swiglu"):

@@ -1,0 +1,132 @@
+"""Kernels that hang end, say why, and leave the device as it was; timelines show what overlaps."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from test.gpu import hanging
+
+SECONDS = 5.0  # within which a hang is explained, with the default limit of 2 s
+SCRIPT = Path(hanging.__file__)
+WRITER, GREEDY = "@writer::@send", "@greedy_writer::@send"
+FORGETFUL, READER = "@forgetful_reader::@sum", "@reader::@sum"
+
+
+def apart(package: Callable[[str], Path], name: str) -> str:
+    """What hanging.py says in a process of its own."""
+    package(f"debug/{name}")
+    run = subprocess.run([sys.executable, SCRIPT, name], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-4000:]
+    print(run.stdout)
+    assert float(run.stdout.split()[0]) < SECONDS, run.stdout
+    return run.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (
+            "parity",
+            "kernel 'parity' hangs in CTA 0 of 1: @turn::@run waits at '@turn::@mine' for a token from @turn_2::@run; "
+            "@turn_2::@run waits at '@turn_2::@mine' for a token from @turn::@run: a cycle",
+        ),
+        (
+            "release",
+            f"{WRITER} waits for slot 0 of ring '@writer::@x' to be released by {FORGETFUL}; "
+            f"{FORGETFUL} waits for slot 0 of ring '@writer::@x' to be filled by {WRITER}: a cycle",
+        ),
+        (
+            "acquire",
+            f"{GREEDY} waits for slot 0 of ring '@greedy_writer::@x' to be released by {READER}; "
+            f"{READER} waits for slot 0 of ring '@greedy_writer::@x' to be filled by {GREEDY}: a cycle",
+        ),
+    ],
+)
+def test_a_hang_is_explained(torch: Any, package: Callable[[str], Path], name: str, told: str) -> None:
+    """In one process, one after the other, and a kernel that does not hang after each."""
+    package(f"debug/{name}")
+    diagnostic, seconds = hanging.hang(torch, name)
+    print(f"{name}: {seconds:.2f} s: {diagnostic.message}")
+    assert diagnostic.id == "kernel-hang"
+    # which of the two gave up first is left to them
+    halves = told.partition(": a cycle")[0].split("; ")
+    assert (
+        told in diagnostic.message or f"{halves[1]}; {halves[0].partition(': ')[2] or halves[0]}" in diagnostic.message
+    )
+    assert "in CTA " in diagnostic.message
+    assert any("phase" in note.message for note in diagnostic.notes)
+    assert "can be used as before" in str(diagnostic.hint)
+    assert seconds < SECONDS
+    assert hanging.healthy(torch)
+
+
+@pytest.mark.parametrize("name", ["gemm", "cluster"])
+def test_a_gemm_whose_slots_never_become_free(package: Callable[[str], Path], name: str) -> None:
+    told = apart(package, name)
+    assert "of ring '@" in told
+    assert "to be released by" in told
+    assert "a cycle" in told
+    assert "can be used as before" in told
+    assert "device: works" in told
+
+
+def test_a_thread_that_cannot_leave(package: Callable[[str], Path]) -> None:
+    """It waits at a named barrier: the kernel traps, the hang is explained all the same, and a new process works."""
+    told = apart(package, "barrier")
+    assert "@split_reader::@sum waits for slot" in told
+    assert "so the kernel trapped" in told
+    assert "device: works" not in told
+    assert "device: works" in apart(package, "release")
+
+
+def test_a_timeline(torch: Any, load: Any, tmp_path: Path) -> None:
+    """Loads are on their way while the tensor cores work."""
+    kernel = load("debug/timeline")
+    a, b = (torch.randn(extent, 2048, device="cuda").bfloat16() for extent in (2048, 4096))
+    out = torch.full((2048, 4096), float("nan"), device="cuda").bfloat16()
+    for _ in range(3):
+        kernel(a=a, b=b, out=out)
+    torch.testing.assert_close(out.double(), a.double() @ b.double().T, rtol=2.0**-7, atol=2e-1)
+    timeline = kernel.timeline()
+    assert timeline.dropped == 0
+    assert timeline.traced == timeline.ctas > 100
+    shares = []
+    for cta in (0, timeline.ctas // 2):
+        lanes = timeline.lanes(cta)
+        work = [s for name, found in lanes.items() if "mma" in name for s in found if s.name.startswith("use")]
+        loads = [s for name, found in lanes.items() if "[" in name for s in found if s.kind == "filling"]
+        assert work
+        assert loads
+        both = sum(any(load.begin < s.end and s.begin < load.end for load in loads) for s in work)
+        shares.append(both / len(work))
+        assert all(0 <= s.begin <= s.end for found in lanes.values() for s in found)
+    print(f"work of the tensor cores with loads on their way: {', '.join(f'{share:.0%}' for share in shares)}")
+    assert min(shares) > 0.5
+    timeline.save(tmp_path / "trace.json")
+    assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+
+
+def test_a_watched_kernel_is_right(torch: Any, load: Any) -> None:
+    """Limit and timeline together, launch after launch, on another stream, and captured in a graph."""
+    kernel = load("debug/watched")
+    a, b = (torch.randint(-2, 3, (extent, 512), device="cuda").bfloat16() for extent in (1024, 1024))
+    expected = (a.double() @ b.double().T).bfloat16()
+    for stream in (torch.cuda.current_stream(), torch.cuda.Stream()):
+        with torch.cuda.stream(stream):
+            out = torch.full((1024, 1024), float("nan"), device="cuda").bfloat16()
+            stream.synchronize()
+            for _ in range(5):
+                kernel(a=a, b=b, out=out)
+            assert torch.equal(out, expected)
+    out.zero_()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        kernel(a=a, b=b, out=out)
+    graph.replay()
+    torch.cuda.synchronize()
+    assert torch.equal(out, expected)
