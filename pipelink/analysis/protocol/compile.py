@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pipelink.analysis.multicast import CLUSTER_CTAS
+from pipelink.analysis.protocol.followed import left_out
 from pipelink.analysis.protocol.language import actions_of, count_names, count_value, place_of, protocol_of
 from pipelink.analysis.protocol.model import Agent, Endpoint, Instruction, Op, Signal, Symbol, System
 from pipelink.analysis.protocol.resources import Resources
@@ -23,7 +24,6 @@ _CALLER_THREADS = {"thread": 1, "warp": 32, "warpgroup": 128}
 _MAX_DEPTH = 24  # calls within calls
 _MAX_CODE = 20_000  # instructions of an agent
 _EXACT = 4096  # constant counts up to here are run exactly; longer loops repeat by a name of their own
-_UNMODELLED = ("dispatch", "lease")
 
 RoleKey = tuple[str, str]  # instance, role
 
@@ -112,6 +112,7 @@ class _Compiler:
         self.system = self.resources.system
         self.ctas = CLUSTER_CTAS if paired or clustered else 1
         self.symbols: dict[tuple[object, ...], int] = {}
+        self.left_out = left_out(kernel, components)
         self.unproven: list[tuple[str, str, Location]] = []
         self.roles: list[RoleKey] = []
 
@@ -137,7 +138,7 @@ class _Compiler:
     def _role(self, instance: str, component: Component, role: Role, cta: int) -> None:
         key = f"{instance}::{role.name}"
         body = self.protocol(instance, role.name)
-        why = self._unmodelled(instance, role.name, body)
+        why = self.left_out.get(key)
         if why is not None:
             if cta == 0:
                 self.unproven.append((key, why, role.location))
@@ -156,22 +157,6 @@ class _Compiler:
             writer = _Writer(self, agent, begin, role)
             writer.block(instance, body, role.name, body.body)
             writer.emit(Op.STOP)
-
-    def _unmodelled(self, instance: str, role: str, body: Protocol) -> str | None:
-        """Why a role cannot be followed, as a clause."""
-        component = self.by_name[instance]
-        for port in component.ports.values():
-            owner = component.role_of(port)
-            if owner is None or owner.name == role:
-                if port.kind in _UNMODELLED:
-                    return f"port '@{instance}::@{port.name}' is a {port.kind} port"
-                for connect in self.resources.by_source.get((instance, port.name), ()):
-                    if (connect.placement or {}).get("transfer") == "cluster" and not connect.shared:
-                        return f"'@{instance}::@{port.name}' is multicast by the component itself"
-        for group in self.kernel.exclusives:
-            if any((ref.root, ref.leaf) == (instance, role) for ref in group.roles):
-                return f"it shares its warps with other roles (exclusive group '{group.name}')"
-        return None
 
     def _callers(self, instance: str, block: Block, depth: int) -> Iterator[int]:
         """Threads that some step is taken by."""
@@ -561,15 +546,13 @@ def _future(code: list[Instruction]) -> list[frozenset[int]]:
         changed = False
         for number in range(len(code) - 1, -1, -1):
             step = code[number]
-            after: set[int] = {step.symbol} if step.symbol >= 0 and step.op is not Op.START else set()
-            if step.op is Op.START:
-                after.add(step.symbol)
+            after: set[int] = {step.symbol} if step.symbol >= 0 else set()
             following = [] if step.op in (Op.STOP, Op.JUMP) else [number + 1]
             following += [step.target] if step.target >= 0 else []
             for other in (*following, *step.ways):
                 if other < len(code):
                     after |= found[other]
-            if after != found[number]:
+            if len(after) > len(found[number]):
                 found[number] = frozenset(after)
                 changed = True
     return found
