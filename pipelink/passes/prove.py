@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pipelink.analysis.protocol.compile import ProtocolTooLong, compile_kernel
+from pipelink.analysis.protocol.compile import Compiled, ProtocolTooLong, compile_kernel
 from pipelink.analysis.protocol.explore import Explorer, LimitReached, Limits, StepLimit
 from pipelink.analysis.protocol.verdict import report
 from pipelink.ir.views import Component, Kernel, program
@@ -53,9 +53,9 @@ def prove_kernel(
     try:
         parts = compile_kernel(kernel, components)
         for part in parts:
-            for role, why, where in part.unproven:
-                diagnostics.warning("unproven", f"what '{_spelled(role)}' does is not proved: {why}", where)
-        for part in parts:
+            if part.unproven:
+                _warn(part, diagnostics)
+                continue
             left = limits.seconds - (time.process_time() - began)
             explored = Explorer(part.system, Limits(limits.states - states, limits.steps - steps, left)).run()
             states, steps = states + explored.states, steps + explored.steps
@@ -75,6 +75,17 @@ def prove_kernel(
     except ProtocolTooLong as long:
         diagnostics.error("state-limit", f"the protocol of '{long.lane}', with its calls, is too long", long.location)
     return states
+
+
+def _warn(part: Compiled, diagnostics: Diagnostics) -> None:
+    """Name what is not modelled, and whom it leaves unproved."""
+    agents = part.system.agents
+    roles = dict.fromkeys(_spelled(agent.role) for agent in agents)
+    for role, why in part.unproven.items():
+        where = next(agent.location for agent in agents if agent.role == role)
+        others = [f"'{other}'" for other in roles if other != _spelled(role)]
+        with_ = f", nor what {', '.join(others)} do{'es' if len(others) == 1 else ''} with it" if others else ""
+        diagnostics.warning("unproven", f"what '{_spelled(role)}' does is not proved{with_}: {why}", where)
 
 
 def _spelled(role: str) -> str:

@@ -6,6 +6,7 @@ for each part of the kernel whose roles have nothing in common.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -25,16 +26,13 @@ _MAX_DEPTH = 24  # calls within calls
 _MAX_CODE = 20_000  # instructions of an agent
 _EXACT = 4096  # constant counts up to here are run exactly; longer loops repeat by a name of their own
 
-RoleKey = tuple[str, str]  # instance, role
-
 
 @dataclass
 class Compiled:
-    """A system, and what of the kernel it leaves out: (role, why)."""
+    """A system, and why it cannot be followed, by role: something in it is not modelled."""
 
     system: System
-    unproven: list[tuple[str, str, Location]] = field(default_factory=list[tuple[str, str, Location]])
-    roles: tuple[RoleKey, ...] = ()
+    unproven: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def compile_kernel(kernel: Kernel, components: Mapping[str, Component]) -> list[Compiled]:
@@ -44,12 +42,10 @@ def compile_kernel(kernel: Kernel, components: Mapping[str, Component]) -> list[
     if len(parts) <= 1:
         return [whole]
     found: list[Compiled] = []
-    for number, part in enumerate(parts):
+    for part in parts:
         agents = [whole.system.agents[index] for index in part]
         wanted = frozenset((agent.role, agent.cta) for agent in agents)
-        compiled = _Compiler(kernel, components, wanted).run()
-        compiled.unproven = whole.unproven if number == 0 else []
-        found.append(compiled)
+        found.append(_Compiler(kernel, components, wanted).run())
     return found
 
 
@@ -113,8 +109,7 @@ class _Compiler:
         self.ctas = CLUSTER_CTAS if paired or clustered else 1
         self.symbols: dict[tuple[object, ...], int] = {}
         self.left_out = left_out(kernel, components)
-        self.unproven: list[tuple[str, str, Location]] = []
-        self.roles: list[RoleKey] = []
+        self.unproven: dict[str, str] = {}
 
     def protocol(self, instance: str, name: str) -> Protocol:
         key = (instance, name)
@@ -133,7 +128,7 @@ class _Compiler:
                         self._role(instance, component, role, cta)
         for agent in self.system.agents:
             agent.symbols = _future(agent.code)
-        return Compiled(self.resources.finish(), self.unproven, tuple(self.roles))
+        return Compiled(self.resources.finish(), self.unproven)
 
     def _role(self, instance: str, component: Component, role: Role, cta: int) -> None:
         key = f"{instance}::{role.name}"
@@ -148,7 +143,7 @@ class _Compiler:
         first, threads = 32 * placed["first_warp"], 1 if role.one_thread else 32 * role.warps
         edges = sorted({0, threads, *(n for n in self._callers(instance, body.body, 0) if n < threads)})
         lane = f"@{instance}::@{role.name}" + (f", CTA {cta}" if self.ctas > 1 else "")
-        for begin, end in zip(edges, edges[1:], strict=False):
+        for begin, end in itertools.pairwise(edges):
             part = "" if len(edges) == 2 else f", threads {begin}-{end - 1}" if end - begin > 1 else f", thread {begin}"
             agent = Agent(lane + part, key, cta, first + begin, end - begin, role.location)
             agent.pc = self.system.counter()

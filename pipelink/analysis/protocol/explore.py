@@ -1,18 +1,17 @@
 """All that a system can do, for every trip count and every choice: breadth first over the decisions.
 
-Between two decisions everybody goes on as far as possible (:mod:`run`).  A decision is whether a loop by a name goes on,
-which way a choice goes, or how often an elastic loop runs.  A state at a decision is reduced to what its future depends
-on, so that there are finitely many: counters of a ring count from one base, and iterations that everybody has made are
-forgotten.
+Between two decisions everybody goes on as far as possible (:mod:`run`).  A decision is whether a loop by a name goes
+on, which way a choice goes, or how often an elastic loop runs.  States at decisions are compared by their keys
+(:mod:`canonical`), of which there are finitely many.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pipelink.analysis.protocol.canonical import Keys
 from pipelink.analysis.protocol.model import Agent, Endpoint, Instruction, Op, System
 from pipelink.analysis.protocol.run import Event, Machine, State, StepLimit, Violation
 
@@ -74,12 +73,7 @@ class Explorer:
         self.machine = Machine(system)
         self.agents = system.agents
         self.everybody = tuple(range(len(self.agents)))
-        self.loops = [
-            [step for step in agent.code if step.op is Op.START] for agent in self.agents
-        ]  # fmt: skip
-        self.ended = [(e.ended, e.stages, e.cursor) for a in self.agents for e in a.endpoints if e.producer is False]
-        self.groups = [tuple(zip(*group, strict=True)) for group in system.groups if group]
-        self.used = [sorted(counters.items()) for counters in self.machine.instances]
+        self.keys = Keys(self.machine)
 
     def run(self) -> Explored:
         """Raises LimitReached, StepLimit."""
@@ -97,7 +91,7 @@ class Explorer:
                 following = self.decisions(state)
             except Violation as violation:
                 return self.replay(path, parent, decision, violation)
-            key = self.key(state)
+            key = self.keys.key(state)
             if key in seen:
                 if decision.forced and self.again(path, parent, seen[key]):
                     return self.replay(path, parent, decision, Violation("blocked"))
@@ -192,7 +186,7 @@ class Explorer:
                 sources.append(number)
             elif step.idle and not self.holds(state, agent):
                 idle.append(number)
-            elif step.op is Op.TAKE and step.target >= 0 and not self.holds(state, agent):
+            elif step.op is Op.TAKE and step.target >= 0:
                 soft.append(number)
             else:
                 hard.append(number)
@@ -276,28 +270,13 @@ class Explorer:
     def lag(self, state: State, symbol: int, instance: int, position: int) -> int:
         """How far another reader of a name is behind."""
         worst = 0
-        for number in self.readers(state, symbol):
-            at, there = self.reading(state, number, symbol)
+        for number in self.keys.readers(state, symbol):
+            at, there = self.keys.reading(state, number, symbol)
             if at < instance:
                 worst = max(worst, 1000 * (instance - at))
             elif at == instance:
                 worst = max(worst, position - there)
         return worst
-
-    def readers(self, state: State, symbol: int) -> Iterator[int]:
-        for number, agent in enumerate(self.agents):
-            if symbol in agent.symbols[state.values[agent.pc]]:
-                yield number
-
-    def reading(self, state: State, number: int, symbol: int) -> tuple[int, int]:
-        """The loop by a name, and its iteration, that an agent is at: the earliest, if it is in several."""
-        values = state.values
-        active = [
-            (values[step.counter] - 1, values[step.counter + 1])
-            for step in self.loops[number]
-            if step.symbol == symbol and values[step.counter]
-        ]
-        return min(active) if active else (values[self.machine.instances[number][symbol]], 0)
 
     # -- who waits for whom
 
@@ -346,63 +325,6 @@ class Explorer:
             full = values[self.system.barriers[index].phase]
             if full > visits + end.offset and not (end.marks and values[end.marks[slot]]):
                 raise Violation("untaken", end.agent, slot=slot, barrier=index, number=full)
-
-    # -- states
-
-    def key(self, state: State) -> object:
-        """What the future depends on."""
-        values = state.values[:]
-        for counters, steps in self.groups:
-            base = min(values[c] // s for c, s in zip(counters, steps, strict=True))
-            if base:
-                for c, s in zip(counters, steps, strict=True):
-                    values[c] -= base * s
-        for ended, _, cursor in self.ended:
-            if values[ended]:
-                values[ended] = 1 + state.values[cursor] - state.values[ended]
-        logs: list[tuple[int, int, int, bool, bool]] = []
-        for index, symbol in enumerate(self.system.symbols):
-            logs += self._normalise(state, values, index, symbol.at_least_once)
-        return tuple(values), tuple(state.known), tuple(logs)
-
-    def _normalise(
-        self, state: State, values: list[int], symbol: int, least: bool
-    ) -> list[tuple[int, int, int, bool, bool]]:
-        """Count loops by one name, and their iterations, from where the last reader is; forget what came before."""
-        readers = set(self.readers(state, symbol))
-        at = {number: self.reading(state, number, symbol) for number in readers}
-        base = min((instance for instance, _ in at.values()), default=0)
-        for number, counters in enumerate(self.machine.instances):
-            if symbol in counters:
-                counter = counters[symbol]
-                values[counter] = values[counter] - base if number in readers else 0
-        found: list[tuple[int, int, int, bool, bool]] = []
-        kept: dict[int, int] = {}
-        for (other, instance), (count, all_) in list(state.logs.items()):
-            if other != symbol:
-                continue
-            if instance < base or not readers:
-                del state.logs[other, instance]
-                continue
-            low = 0
-            if not self.system.symbols[symbol].ways:
-                low = min((p if i == instance else 0 for i, p in at.values() if i <= instance), default=count)
-                low = min(low, *(v for v in self._positions(state, symbol, instance)), count)
-            kept[instance] = low
-            found.append((symbol, instance - base, count - low, all_, least and not count))
-        for number in range(len(self.agents)):
-            for step in self.loops[number]:
-                if step.symbol == symbol and values[step.counter]:
-                    values[step.counter + 1] -= kept.get(values[step.counter] - 1, 0)
-                    values[step.counter] -= base
-        found.sort()
-        return found
-
-    def _positions(self, state: State, symbol: int, instance: int) -> Iterator[int]:
-        for number in range(len(self.agents)):
-            for step in self.loops[number]:
-                if step.symbol == symbol and state.values[step.counter] == instance + 1:
-                    yield state.values[step.counter + 1]
 
 
 __all__ = ["Decision", "Explored", "Explorer", "Found", "LimitReached", "Limits", "StepLimit"]

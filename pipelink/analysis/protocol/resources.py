@@ -1,4 +1,4 @@
-"""What the agents of a placed kernel share: mbarriers, slots, buffers, named barriers, and the ends of rings and tokens.
+"""What the agents of a placed kernel share: mbarriers, slots, buffers, named barriers, the ends of rings and tokens.
 
 Reads what ``place`` wrote, and says for each end which mbarrier it waits for, where it arrives and with how many
 arrivals; the truth about that is in ``pipelink/transfers``.

@@ -333,7 +333,8 @@ class Machine:
 
     def _local_acquire(self, number: int, agent: Agent, step: Instruction) -> bool:
         end, other, values = step.end, step.partner, self.values
-        assert end is not None and other is not None
+        assert end is not None
+        assert other is not None
         slot = values[end.cursor] % end.stages
         self._event(number, step, slot, -1)
         if values[other.done] < values[end.cursor] - end.stages + 1:
@@ -357,7 +358,8 @@ class Machine:
     def _local_wait(self, number: int, agent: Agent, step: Instruction) -> bool:
         """All but the last ``stages - 2`` groups are there, and everybody has met."""
         end, other, values = step.end, step.partner, self.values
-        assert end is not None and other is not None
+        assert end is not None
+        assert other is not None
         slot = values[end.cursor] % end.stages
         self._event(number, step, slot, -1)
         if values[other.done] <= values[end.cursor] + max(end.stages - 2, 0):

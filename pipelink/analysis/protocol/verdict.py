@@ -128,7 +128,8 @@ class _Verdict:
         if step.op is Op.SYNC:
             named = self.system.named[step.named]
             names = ", ".join(named.names)
-            return f"at named barrier {named.id} ({names}), where {self.values[named.state]} of {named.threads} threads are"
+            there = f"{self.values[named.state]} of {named.threads} threads"
+            return f"at named barrier {named.id} ({names}), where {there} are"
         end = step.end
         assert end is not None
         if end.token:
@@ -222,7 +223,7 @@ class _Verdict:
                             f"{self.lane(other)} holds all {end.stages} slots of '{its.reference}' and waits for "
                             "another: a release is missing, or comes too late for so few slots"
                         )
-        tokens = [e for n in cycle if (e := self.at(n).end) is not None and e.token and not self.at(n).op is Op.SYNC]
+        tokens = [e for n in cycle if (e := self.at(n).end) is not None and e.token and self.at(n).op is not Op.SYNC]
         if tokens and not any(self.values[end.cursor] for end in tokens):
             return "nobody can begin: one of these tokens needs a first credit"
         return None
@@ -307,7 +308,7 @@ class _Verdict:
         expected, shares = self.count()
         hint = f"it is initialised for {expected}, and its arrivers make {shares}" if expected != shares else None
         return _Said(
-            "arrival-count", f"{self.me}: {self.doing} arrives at {self.name()} twice before the phase is complete", hint
+            "arrival-count", f"{self.me}: {self.doing} arrives at {self.name()} twice before a phase is complete", hint
         )  # fmt: skip
 
     def say_overrun(self) -> _Said:
@@ -390,7 +391,7 @@ class _Verdict:
     def say_generations(self) -> _Said:
         return _Said(
             "barrier-participation",
-            f"{self.me}: {self.doing} arrives at named barrier {self.named().id} while the round before may not be over",
+            f"{self.me}: {self.doing} arrives at named barrier {self.named().id} and the round before may not be over",
         )  # fmt: skip
 
     def say_crowd(self) -> _Said:
@@ -402,7 +403,7 @@ class _Verdict:
             f"its users are {', '.join(named.names)}",
         )  # fmt: skip
 
-    def named(self):  # noqa: ANN202
+    def named(self):
         step = self.violation.step
         assert step is not None
         return self.system.named[step.named]
