@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pipelink.analysis.protocol.compile import Compiled, ProtocolTooLong, compile_kernel
+from pipelink.analysis.protocol.compile import ProtocolTooLong, compile_kernel
 from pipelink.analysis.protocol.explore import Explorer, LimitReached, Limits, StepLimit
 from pipelink.analysis.protocol.verdict import report
 from pipelink.ir.views import Component, Kernel, program
@@ -53,9 +53,9 @@ def prove_kernel(
     try:
         parts = compile_kernel(kernel, components)
         for part in parts:
-            if part.unproven:
-                _warn(part, diagnostics)
-                continue
+            for role, why in part.unproven.items():
+                _warn(kernel, components, role, why, diagnostics)
+        for part in parts:
             left = limits.seconds - (time.process_time() - began)
             explored = Explorer(part.system, Limits(limits.states - states, limits.steps - steps, left)).run()
             states, steps = states + explored.states, steps + explored.steps
@@ -65,7 +65,7 @@ def prove_kernel(
         if len(diagnostics.errors) == before:
             diagnostics.error(
                 "state-limit",
-                f"kernel '{kernel.name}' is not proved: more than the {getattr(limits, limit.what)} {limit.what} allowed; "
+                f"kernel '{kernel.name}' is not proved: it needs more than {getattr(limits, limit.what)} {limit.what}; "
                 f"{limit.size} were explored",
                 kernel.location,
                 hint=f"pass prove{{{limit.what}=…}} allows more",
@@ -77,17 +77,7 @@ def prove_kernel(
     return states
 
 
-def _warn(part: Compiled, diagnostics: Diagnostics) -> None:
-    """Name what is not modelled, and whom it leaves unproved."""
-    agents = part.system.agents
-    roles = dict.fromkeys(_spelled(agent.role) for agent in agents)
-    for role, why in part.unproven.items():
-        where = next(agent.location for agent in agents if agent.role == role)
-        others = [f"'{other}'" for other in roles if other != _spelled(role)]
-        with_ = f", nor what {', '.join(others)} do{'es' if len(others) == 1 else ''} with it" if others else ""
-        diagnostics.warning("unproven", f"what '{_spelled(role)}' does is not proved{with_}: {why}", where)
-
-
-def _spelled(role: str) -> str:
+def _warn(kernel: Kernel, components: Mapping[str, Component], role: str, why: str, diagnostics: Diagnostics) -> None:
     instance, _, name = role.partition("::")
-    return f"@{instance}::@{name}"
+    where = components[kernel.instances[instance].component].roles[name].location
+    diagnostics.warning("unproven", f"what '@{instance}::@{name}' does is not proved: {why}", where)

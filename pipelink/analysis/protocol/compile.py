@@ -29,7 +29,7 @@ _EXACT = 4096  # constant counts up to here are run exactly; longer loops repeat
 
 @dataclass
 class Compiled:
-    """A system, and why it cannot be followed, by role: something in it is not modelled."""
+    """A system, and the roles of the kernel that are not followed, with the reason of each."""
 
     system: System
     unproven: dict[str, str] = field(default_factory=dict[str, str])
@@ -45,7 +45,9 @@ def compile_kernel(kernel: Kernel, components: Mapping[str, Component]) -> list[
     for part in parts:
         agents = [whole.system.agents[index] for index in part]
         wanted = frozenset((agent.role, agent.cta) for agent in agents)
-        found.append(_Compiler(kernel, components, wanted).run())
+        compiled = _Compiler(kernel, components, wanted).run()
+        compiled.unproven = {} if found else whole.unproven
+        found.append(compiled)
     return found
 
 
@@ -133,12 +135,9 @@ class _Compiler:
     def _role(self, instance: str, component: Component, role: Role, cta: int) -> None:
         key = f"{instance}::{role.name}"
         body = self.protocol(instance, role.name)
-        why = self.left_out.get(key)
-        if why is not None:
-            if cta == 0:
-                self.unproven.append((key, why, role.location))
+        if (why := self.left_out.get(key)) is not None:
+            self.unproven[key] = why
             return
-        self.roles.append((instance, role.name))
         placed = (self.kernel.instances[instance].placement or {})["roles"][role.name]
         first, threads = 32 * placed["first_warp"], 1 if role.one_thread else 32 * role.warps
         edges = sorted({0, threads, *(n for n in self._callers(instance, body.body, 0) if n < threads)})
