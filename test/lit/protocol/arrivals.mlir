@@ -5,13 +5,13 @@ module @acme.fill attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "run", warps = 8 : i64} : () -> ()
   "pipelink.port"() {sym_name = "x", direction = "out", kind = "stream", tiles = [{element = "bf16", shape = [64, 64], layout = "swizzle128", bytes = 8192 : i64, align = 1024 : i64}], stages = [2, 2], touch = "threads"} : () -> ()
   "pipelink.port"() {sym_name = "done", direction = "out", kind = "token"} : () -> ()
-  "pipelink.protocol"() {of = "run", text = "repeat 4 { x.acquire; x.commit by 2 warps; } done.pass by 1 thread;"} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat 4 { x.acquire by 2 warps; x.commit by 2 warps; } done.pass by 1 thread;"} : () -> ()
 }
 module @acme.product attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "run", warps = 8 : i64} : () -> ()
   "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", tiles = [{element = "bf16", shape = [64, 64], layout = "swizzle128", bytes = 8192 : i64, align = 1024 : i64}], stages = [2, 2], touch = "wgmma"} : () -> ()
   "pipelink.port"() {sym_name = "done", direction = "in", kind = "token"} : () -> ()
-  "pipelink.protocol"() {of = "run", text = "repeat 4 { x.wait; x.release by 1 warpgroup; } done.take;"} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat 4 { x.wait by 1 warpgroup; x.release by 1 warpgroup; } done.take;"} : () -> ()
 }
 // The answer is run by two of its caller's eight warps, and of these one releases.
 module @acme.look attributes {pipelink.component = {abi = 1 : i64}} {
