@@ -22,6 +22,7 @@ Fields = Mapping[str, type]
 _KERNEL: Fields = {
     "threads": int, "warps": int, "min_ctas": int, "smem_bytes": int, "cursors": int, "mbarriers": list, "words": list,
 }  # fmt: skip
+_BLOCK: Fields = {"bytes": int, "align": int, "fields": list}
 _MBARRIERS: Fields = {"address": int, "count": int, "arrivals": int}
 _WORDS: Fields = {"address": int, "count": int, "value": int}
 _RING: Fields = {
@@ -38,6 +39,7 @@ _COLUMNS: Fields = {"column": int, "stride": int}
 _STAGING: Fields = {"address": int, "bytes": int}
 _BARRIER: Fields = {"id": int, "threads": int}
 _ROLE: Fields = {"first_warp": int, "warps": int}
+_STATE: Fields = {"bytes": int, "align": int}
 _POOL: Fields = {"address": int, "pages": int, "stride": int}
 #: What all connections of one port hold in common.
 _SHARED = (
@@ -62,6 +64,8 @@ def check_shape(kernel: Kernel, components: Mapping[str, Component], diagnostics
         return False
     checker = _Checker(kernel, components, diagnostics)
     checker.kernel_attribute()
+    if len(diagnostics.errors) > before:
+        return False
     for instance in kernel.instances.values():
         checker.instance(instance, components[instance.component])
     for connect in kernel.connects:
@@ -107,6 +111,9 @@ class _Checker:
     def all_have(self, found: list[Any], fields: Fields, what: str, where: Location) -> bool:
         return all(self.has(item, fields, f"{what}, item {index}", where) for index, item in enumerate(found))
 
+    def is_count(self, value: object) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
     # -- presence
 
     def kernel_attribute(self) -> None:
@@ -121,6 +128,12 @@ class _Checker:
             self.all_have(groups, {"registers": int}, f"the warpgroups of {what}", where)
         if "tmem_columns" in self.placement:
             self.has(self.placement, {"tmem_columns": int, "tmem_word": int}, what, where)
+        cluster = self.placement.get("cluster", [1, 1, 1])
+        if not isinstance(cluster, list) or len(cluster) != 3 or not all(self.is_count(extent) for extent in cluster):
+            self.error(f"'cluster' in the placement of {what} is not three extents", where)
+        block = self.launch.get("parameters")
+        if self.has(block, _BLOCK, f"the parameter block of {what}", where):
+            self.all_have(self.launch["parameters"]["fields"], {"offset": int}, f"the parameters of {what}", where)
 
     def instance(self, instance: Instance, component: Component) -> None:
         placed, where = instance.placement or {}, instance.location
@@ -135,19 +148,36 @@ class _Checker:
             ("mbarriers", component.mbarriers, None),
             ("pools", component.pools, _POOL),
             ("locals", [port.name for port in component.ports.values() if port.direction == "local"], _LOCAL),
+            ("params", component.params, {}),
+            ("states", [state.name for state in component.states.values()], _STATE),
         ]
         for table, names, fields in owned:
             entries = placed.get(table, {})
+            if not isinstance(entries, dict):
+                self.error(f"'{table}' in the placement of {what} is not a dictionary", where)
+                continue
+            for name in set(entries) - set(names):
+                self.error(f"the placement of {what} has '{name}' in '{table}', which it does not declare", where)
             for name in names:
                 of = f"'@{instance.name}::@{name}'"
-                if not isinstance(entries, dict) or name not in entries:
+                if name not in entries:
                     self.error(f"the placement of {what} has no place for {of} in '{table}'", where)
                 elif fields is None:
                     self.has(entries, {name: int}, what, where)
-                elif self.has(entries[name], fields, of, where) and table == "locals":
-                    local = entries[name]
-                    self.ring_parts(local, component.ports[name], of, where)
-                    self.has(local["barrier"], _BARRIER, f"the barrier of {of}", where)
+                elif self.has(entries[name], fields, of, where):
+                    self.extras(table, entries[name], component, name, of, where)
+
+    def extras(
+        self, table: str, found: dict[str, Any], component: Component, name: str, of: str, where: Location
+    ) -> None:
+        """What is in the place of one thing that an instance owns."""
+        if table == "locals":
+            self.ring_parts(found, component.ports[name], of, where)
+            self.has(found["barrier"], _BARRIER, f"the barrier of {of}", where)
+        elif table == "params" and "value" not in found and self.has(found, {"field": int}, of, where):
+            count = len(self.launch["parameters"]["fields"])
+            if found["field"] >= count:
+                self.error(f"{of} is field {found['field']} of the parameter block, which has {count}", where)
 
     def connect(self, connect: Connect) -> None:
         placed, where = connect.placement or {}, connect.location

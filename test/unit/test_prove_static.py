@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import random
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,7 @@ INPUTS = ROOT / "test/lit/prove_static/Inputs"
 PIECES, CONVERT, TURNS, HELPER, POLL = (
     (INPUTS / f"{name}.mlir").read_text() for name in ("pieces", "convert", "turns", "helper", "poll")
 )
+THREADS_READ = PIECES.replace('touch = "wgmma"', 'touch = "threads"')
 PREFETCH = TURNS.replace(
     '"pipelink.barrier"',
     '"pipelink.protocol"() {of = "ahead", text = "early.write;"} : () -> ()\n  "pipelink.barrier"',
@@ -104,6 +106,10 @@ def polling(protocol: str) -> str:
 
 CASES: list[tuple[str, str, Callable[[Dict], object], str, str]] = [
     # name, kernel, edit, id, part of the message
+    ("undeclared", PIECES, update("mma", "smem", other=1024), "bad-placement", "has 'other' in 'smem', which"),
+    ("no dictionary", PIECES, update("store", locals=3), "bad-placement", "'locals' in the placement of instance"),
+    ("extents", PIECES, update("kernel", cluster=2), "bad-placement", "is not three extents"),
+    ("block", PIECES, drop("launch", "parameters"), "bad-placement", "the parameter block of kernel 'gemm'"),
     ("absent", PIECES, drop("mma", "barriers"), "bad-placement", "has no place for '@mma::@met' in 'barriers'"),
     ("type", PIECES, update("0", stages="four"), "bad-placement", "'stages' in the placement of '@load::@ab' to"),
     ("negative", PIECES, update("0", full=-8), "bad-placement", "is -8, not an integer from 0 up"),
@@ -158,6 +164,7 @@ CASES: list[tuple[str, str, Callable[[Dict], object], str, str]] = [
      "bad-alignment", "must start at a multiple of 1024 bytes"),
     ("stride", PIECES, update("0", "buffers", 0, stride=8320), "bad-alignment", "must start at a multiple of 1024"),
     ("fence", PIECES, update("1", producer_fence=False), "missing-fence", "tma reads them, without a fence"),
+    ("refill", THREADS_READ, update("0", consumer_fence=False), "missing-fence", "TMA fills them again"),
     ("conversion", CONVERT, update("0", producer_fence=False), "missing-fence", "wgmma reads them"),
     ("staging", CONVERT, lambda f: f["0"]["staging"][0].update(address=f["0"]["buffers"][0]["address"]),
      "placement-overlap", "staging of '@fill::@t'"),
@@ -203,6 +210,36 @@ def test_a_changed_placement_is_refused(text: str, edit: Callable[[Dict], object
 )
 def test_what_place_made_passes(text: str) -> None:
     assert Placed(text).change(lambda found: None) == []
+
+
+@pytest.mark.parametrize("text", [PIECES, CONVERT, TURNS, PAIR], ids=["pieces", "convert", "turns", "pair"])
+def test_whatever_stands_in_a_placement_is_an_error_or_fine(text: str) -> None:
+    """Values of all kinds in all places: no exception, whatever is reported."""
+    chance = random.Random(len(text))
+    original = Placed(text)
+    values = [0, 1, 2, 3, -1, 33, 1024, 1 << 33, True, "x", [], {}, [1], {"a": 1}]
+
+    def edit(found: Dict) -> None:
+        at: Any = found
+        step: Any = chance.choice(list(found))
+        while isinstance(at[step], dict | list) and at[step] and chance.random() < 0.9:
+            at = at[step]
+            step = chance.choice(list(at) if isinstance(at, dict) else range(len(at)))
+        if at is found:
+            return
+        if isinstance(at, dict) and chance.random() < 0.25:
+            del at[step]
+        else:
+            at[step] = chance.choice(values)
+
+    for _ in range(150):
+        saved = {view: dict(view.data) for view in (*original.kernel.instances.values(), *original.kernel.connects)}
+        kernel = dict(original.kernel.data)
+        original.change(edit)
+        for view, data in saved.items():
+            view.set("placement", data["placement"])
+        for key in ("pipelink.placement", "pipelink.launch"):
+            original.kernel.set(key, kernel[key])
 
 
 def test_an_unplaced_kernel_is_refused() -> None:
