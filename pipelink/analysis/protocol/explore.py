@@ -169,6 +169,11 @@ class Explorer:
         values = state.values
         return any(values[end.cursor] > values[end.done] for end in agent.endpoints if not end.token)
 
+    def offered(self, state: State, agent: Agent) -> bool:
+        """Whether there is something that only this agent can take: an iteration has begun for one of its inputs."""
+        ends = (end for end in agent.endpoints if not end.producer and not end.token and end.watch)
+        return any(self._untaken(state.values, end) is not None for end in ends)
+
     def decisions(self, state: State) -> list[Decision]:
         """What may happen next where nobody can go on.  Raises Violation if something else should have happened."""
         asking: list[int] = []
@@ -184,7 +189,7 @@ class Explorer:
                 asking.append(number)
             elif step.op is Op.ELASTIC:
                 sources.append(number)
-            elif step.idle and not self.holds(state, agent):
+            elif step.idle and not self.holds(state, agent) and not self.offered(state, agent):
                 idle.append(number)
             elif step.op is Op.TAKE and step.target >= 0:
                 soft.append(number)
@@ -311,20 +316,24 @@ class Explorer:
             for end in agent.endpoints:
                 if end.producer or not end.watch:
                     continue
-                self._untaken(values, end)
+                if end.token:
+                    barrier = self.system.barriers[end.watch[0]]
+                    # what was passed last may stand for the credit that was there at first
+                    if values[barrier.phase] > values[end.cursor]:
+                        raise Violation("untaken", end.agent, barrier=end.watch[0], number=values[barrier.phase])
+                elif (slot := self._untaken(values, end)) is not None:
+                    index = end.watch[slot]
+                    full = values[self.system.barriers[index].phase]
+                    raise Violation("untaken", end.agent, slot=slot, barrier=index, number=full)
 
-    def _untaken(self, values: list[int], end: Endpoint) -> None:
-        if end.token:
-            barrier = self.system.barriers[end.watch[0]]
-            # what was passed last may stand for the credit that was there at first
-            if values[barrier.phase] > values[end.cursor]:
-                raise Violation("untaken", end.agent, barrier=end.watch[0], number=values[barrier.phase])
-            return
+    def _untaken(self, values: list[int], end: Endpoint) -> int | None:
+        """A slot that is full and has not been waited for."""
         for slot, index in enumerate(end.watch):
             visits = (values[end.cursor] - slot + end.stages - 1) // end.stages
             full = values[self.system.barriers[index].phase]
             if full > visits + end.offset and not (end.marks and values[end.marks[slot]]):
-                raise Violation("untaken", end.agent, slot=slot, barrier=index, number=full)
+                return slot
+        return None
 
 
 __all__ = ["Decision", "Explored", "Explorer", "Found", "LimitReached", "Limits", "StepLimit"]
