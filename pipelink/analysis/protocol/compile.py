@@ -128,6 +128,7 @@ class _Compiler:
                 for cta in range(self.ctas):
                     if self.wanted is None or (f"{instance}::{role.name}", cta) in self.wanted:
                         self._role(instance, component, role, cta)
+        _share_ends(self.system)
         for agent in self.system.agents:
             agent.symbols = _future(agent.code)
         return Compiled(self.resources.finish(), self.unproven)
@@ -409,14 +410,34 @@ class _Writer:
             self.transfer(instance, port, protocol, action, label)
 
     def given_by_others(self, instance: str, component: Component, action: Action) -> None:
-        """Some threads give a slot back for the whole role: these here no longer hold it either."""
-        end = self.ends.get((instance, action.subject))
-        if end is not None and component.ports[action.subject].kind == "stream":
-            self.emit(Op.GIVE, f"{action.verb} {end.label}", end=end, keep=action.keep, signals=[])
+        """Some threads give a slot on for the whole role: these here no longer hold it either."""
+        port = component.ports.get(action.subject)
+        if port is None or port.kind != "stream" or port.direction == "local":
+            return
+        end = self.end(instance, port)
+        if end is not None:
+            self.emit(Op.GIVE, f"{action.verb} {end.label}", end=end, keep=action.keep)
+
+    def end(self, instance: str, port: Port) -> Endpoint | None:
+        """The end of a stream or token that this agent has; None where it is not connected."""
+        key = (instance, port.name)
+        if key not in self.ends:
+            own = instance == self.agent.role.partition("::")[0]
+            label = port.name if own else f"{instance}.{port.name}"
+            self.ends[key] = self.resources.endpoint(self.index, instance, port.name, label)
+        return self.ends[key]
 
     def resource(self, instance: str, component: Component, action: Action, label: str) -> None:
         placed = self.compiler.kernel.instances[instance].placement or {}
         name = action.subject
+        if name in component.mbarriers:
+            end = self.resources.own_mbarrier(self.index, instance, name, label, action.verb == "arrive")
+            if action.verb == "wait":
+                self.emit(Op.TAKE, f"{action.verb} {label}", end=end)
+                return
+            signals = self.resources.own_arrivals(end, action)
+            self.emit(Op.GIVE, f"{action.verb} {label}", end=end, signals=signals)
+            return
         if name in component.barriers:
             barrier = placed["barriers"][name]
             part = self.role.one_thread or (
@@ -446,10 +467,7 @@ class _Writer:
         )
 
     def transfer(self, instance: str, port: Port, protocol: Protocol, action: Action, label: str) -> None:
-        key = (instance, port.name)
-        if key not in self.ends:
-            self.ends[key] = self.resources.endpoint(self.index, instance, port.name, label)
-        end = self.ends[key]
+        key, end = (instance, port.name), self.end(instance, port)
         if end is None:
             return
         stated, one = protocol.stated, self.role.one_thread
@@ -530,6 +548,27 @@ class ProtocolTooLong(Exception):
     def __init__(self, lane: str, location: Location) -> None:
         super().__init__(lane)
         self.lane, self.location = lane, location
+
+
+def _share_ends(system: System) -> None:
+    """Threads that never take of a port themselves touch the slots that others of their role have taken."""
+    for agent in system.agents:
+        for end in agent.endpoints:
+            steps = [step for step in agent.code if step.end is end]
+            if end.token or not end.watch or any(step.op in (Op.TAKE, Op.END) for step in steps):
+                continue
+            others = (
+                other for a in system.agents if (a.role, a.cta) == (agent.role, agent.cta) for other in a.endpoints
+            )
+            for other in others:
+                if other.reference == end.reference and other.agent < end.agent:
+                    end.cursor = other.cursor
+                    if not any(step.signals for step in steps):
+                        end.done = other.done
+                    break
+            for number, step in enumerate(agent.code):
+                if step.end is end and step.op is Op.GIVE and not step.signals:
+                    step.op, step.target = Op.JUMP, number + 1
 
 
 def _future(code: list[Instruction]) -> list[frozenset[int]]:

@@ -157,6 +157,44 @@ class Resources:
             self._wait(end, agent)
         self.group([*self._barrier_counters([barrier]), (self._progress(end), 1)])
 
+    def own_mbarrier(self, index: int, instance: str, name: str, label: str, arrives: bool) -> Endpoint:
+        """An agent's end of an mbarrier of its component's own: the n-th step is at the n-th of them, in turn."""
+        agent, component = self.system.agents[index], self.components[instance]
+        for end in agent.endpoints:
+            if end.reference == f"@{instance}::@{name}" and end.producer is arrives:
+                return end
+        declared, counter = component.mbarriers[name], self.system.counter
+        end = Endpoint(
+            label, f"@{instance}::@{name}", index, arrives, declared.count, counter(), counter(), counter(),
+            0, token=True, location=declared.location,
+        )  # fmt: skip
+        agent.endpoints.append(end)
+        at = (self.kernel.instances[instance].placement or {})["mbarriers"][name]
+        barriers = [
+            self.barrier(agent.cta, at + MBARRIER_BYTES * slot, f"@{instance}::@{name}[{slot}]", declared.location)
+            for slot in range(declared.count)
+        ]
+        if not arrives:
+            end.watch = barriers
+            for barrier in barriers:
+                self.system.barriers[barrier].takers.append(end)
+            self._wait(end, agent)
+        self.group([*self._barrier_counters(barriers), (self._progress(end), declared.count)])
+        return end
+
+    def own_arrivals(self, end: Endpoint, action: Action) -> list[list[Signal]]:
+        """Arrivals at such an mbarrier: as many as the protocol names, or one a thread."""
+        agent = self.system.agents[end.agent]
+        instance, name = (part.removeprefix("@") for part in end.reference.split("::"))
+        at = (self.kernel.instances[instance].placement or {})["mbarriers"][name]
+        units = agent.threads if action.by is None else _units(action.by.unit, agent, agent.threads)
+        found: list[list[Signal]] = []
+        for slot in range(end.stages):
+            barrier = self.barrier(agent.cta, at + MBARRIER_BYTES * slot, f"{end.reference}[{slot}]", end.location)
+            self._arriver(barrier, end)
+            found.append([Signal(barrier, units)])
+        return found
+
     def _wait(self, end: Endpoint, agent: Agent) -> None:
         for barrier in end.watch:
             waiters = self.system.barriers[barrier].waiters

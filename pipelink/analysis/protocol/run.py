@@ -230,9 +230,10 @@ class Machine:
         assert end is not None
         values = self.values
         if end.token:
-            self._event(number, step, -1, -1)
-            for signal in step.signals[0]:
-                self._arrive(number, agent, step, signal, -1, 0)
+            slot = values[end.done] % end.stages if end.stages > 1 else -1
+            self._event(number, step, slot, -1)
+            for signal in step.signals[max(slot, 0)]:
+                self._arrive(number, agent, step, signal, slot, 0)
             values[end.done] += 1
             values[agent.pc] += 1
             return True
