@@ -3,7 +3,7 @@
 // REPORT: https://github.com/alpaka-group/alpaka/pull/2307
 // WRONG: A barrier over the grid locked up as soon as there were more than two blocks for each multiprocessor: the
 // ones that ran waited for ones that could not start.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // Nothing says that all CTAs of the grid run at once.
 module @lib.reduce attributes {pipelink.component = {abi = 1}} {

@@ -3,7 +3,7 @@
 // REPORT: https://github.com/NVIDIA/cuda-python/issues/712
 // WRONG: LTO-IR of two major versions of the toolkit does not mix, and no linker reads a newer one than its own. The
 // maintainers wanted that to be an error of its own, but could not ask an object for its version.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // 12.9 and 13.0.
 module @lib.a attributes {pipelink.component = {abi = 1, images = [{arch = "sm_90a", toolkit = "12.9"}]}} {

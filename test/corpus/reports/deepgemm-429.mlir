@@ -3,7 +3,7 @@
 // REPORT: https://github.com/deepseek-ai/DeepGEMM/pull/429
 // WRONG: 121 tiles for each group and clusters of two: one pair of CTAs got tiles of two groups, whose loops over K
 // have different lengths. Each waited at the other's barriers for slots that were never filled.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // Nothing says that both CTAs take equally many slots.
 module @lib.load attributes {pipelink.component = {abi = 1}} {

@@ -3,7 +3,7 @@
 // REPORT: https://github.com/facebookexperimental/triton/pull/183
 // WRONG: A compiler took every warp-specialised region for one of four warps, and set up barriers for 128 threads in
 // regions of one or two warps.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // A region of one warp, a barrier of four.
 module @lib.task attributes {pipelink.component = {abi = 1}} {

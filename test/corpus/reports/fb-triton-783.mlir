@@ -3,7 +3,7 @@
 // REPORT: https://github.com/facebookexperimental/triton/pull/783
 // WRONG: Code for pairs of CTAs always signalled CTAs 0 and 1. In a cluster of four, 2 and 3 never heard of their own
 // slots, and all four hung.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // A pair's transfer in a cluster of four.
 module @lib.load attributes {pipelink.component = {abi = 1}} {

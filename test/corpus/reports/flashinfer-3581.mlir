@@ -3,7 +3,7 @@
 // REPORT: https://github.com/flashinfer-ai/flashinfer/pull/3581
 // WRONG: Two groups of warps compute; the second one hands the output on. The first one waited at the end for the
 // second one's pipeline, which it never used, and spoilt its state.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // The first group acquires slots of a port that the second one owns.
 module @lib.gdn attributes {pipelink.component = {abi = 1}} {

@@ -3,7 +3,7 @@
 // REPORT: https://github.com/pytorch/helion/pull/3620
 // WRONG: The two warpgroups that compute raised their registers to 168 and no other warpgroup gave any back: 512
 // threads start with 128 each. Once the counts took effect, the increase could never be served.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // The others keep the 128 that every thread starts with.
 module @lib.load attributes {pipelink.component = {abi = 1}} {

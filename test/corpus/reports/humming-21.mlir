@@ -3,7 +3,7 @@
 // REPORT: https://github.com/inclusionAI/humming/pull/21
 // WRONG: A union of buffers was aligned to 128 bytes, its members were not. Behind scales of a size that is no
 // multiple of 128, the buffer that TMA fills began at 64 mod 128, and the copy trapped.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // A member that TMA fills states 64.
 module @lib.load attributes {pipelink.component = {abi = 1}} {

@@ -3,7 +3,7 @@
 // REPORT: https://github.com/kekzl/imp/pull/1958
 // WRONG: The weights of the first stages were fetched by a warp of the consumers instead of the producer, with an
 // arrival that the barrier's count did not include. When the producer's came first, the stage was read without them.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // Two fill one slot, its barrier counts one.
 module @lib.load attributes {pipelink.component = {abi = 1}} {

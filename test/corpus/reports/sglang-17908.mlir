@@ -3,7 +3,7 @@
 // REPORT: https://github.com/sgl-project/sglang/pull/17908
 // WRONG: Everything from capability 9 on got the block sizes of a datacenter part with 227 KiB of shared memory. A
 // workstation part of the newer family has 99, and the kernel, which needed 104, did not start.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // Blocks of 128 and 64 rows, two deep.
 module @lib.load attributes {pipelink.component = {abi = 1}} {

@@ -3,7 +3,7 @@
 // REPORT: https://github.com/HazyResearch/ThunderKittens/pull/203
 // WRONG: A newer GPU has neither the warpgroup instructions of the previous generation nor the tensor memory of its
 // larger sister. Kernels for either had to be lowered to per-warp instructions.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // wgmma, two generations later.
 module @lib.load attributes {pipelink.component = {abi = 1}} {

@@ -3,7 +3,7 @@
 // REPORT: https://github.com/tile-ai/tilelang/issues/2379
 // WRONG: On one architecture the compiler aligned all TMA destinations to 128 bytes. The 128-byte swizzle is a
 // function of the absolute address and repeats from 1024: a tile at 128 mod 1024 came back permuted.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // A swizzled tile at any multiple of 128.
 module @lib.load attributes {pipelink.component = {abi = 1}} {

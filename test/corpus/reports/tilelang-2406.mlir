@@ -3,7 +3,7 @@
 // REPORT: https://github.com/tile-ai/tilelang/pull/2406
 // WRONG: A compiler always set 24 registers for producers and 240 for consumers. That fits one warpgroup of the first
 // and two of the second; with two of each the consumers' increase waits for registers that nobody has.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // Two warpgroups load, two multiply.
 module @lib.load attributes {pipelink.component = {abi = 1}} {

@@ -3,7 +3,7 @@
 // REPORT: https://github.com/tile-ai/tilelang/issues/2559
 // WRONG: Asking for two CTAs on an SM, meant as a hint, halved the registers a thread starts with. The counts for
 // setmaxnreg, 24 and 240, stayed what they were, and the kernel hung at its start.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // Two CTAs on an SM: 128 registers for each of 256 threads.
 module @lib.load attributes {pipelink.component = {abi = 1}} {

@@ -3,7 +3,7 @@
 // REPORT: https://github.com/triton-lang/triton/pull/11287
 // WRONG: Idle partitions that only pad a warp group to its full width asked for 16 registers, and that number reached
 // setmaxnreg, which takes multiples of 8 from 24 to 256.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // A role that only fills up a warpgroup asks for less than the hardware can set.
 module @lib.pad attributes {pipelink.component = {abi = 1}} {

@@ -3,7 +3,7 @@
 // REPORT: https://github.com/vllm-project/flash-attention/pull/97
 // WRONG: A pipeline counted its consumers in warpgroups of 128 threads and was told 32: the division left 0, and
 // barriers were initialised to wait for nobody.
-// RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // One warp consumes what whole warpgroups release.
 module @lib.load attributes {pipelink.component = {abi = 1}} {
