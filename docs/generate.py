@@ -10,6 +10,7 @@ import argparse
 import dataclasses
 import importlib
 import inspect
+import json
 import re
 import sys
 from pathlib import Path
@@ -25,6 +26,7 @@ from pipelink.tools.common import relocate
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+TIMELINE = ROOT / "benchmarks" / "results" / "timeline.json"
 NOTICE = "<!-- Written by docs/generate.py; change what it reads, then run `make docs`. -->\n\n"
 
 TOOLS = """Results go to files or stdout, messages to stderr. The exit status is 0, 1 after an error, 130 after an
@@ -241,6 +243,11 @@ def pages() -> dict[Path, str]:
         example, picture = counterexample()
         found[ROOT / "docs" / "trace.svg"] = picture
         known = {"vocabulary": vocabulary(), "counterexample": example}
+        if TIMELINE.is_file():
+            from benchmarks.timeline import picture, summary
+
+            trace = json.loads(TIMELINE.read_text())
+            found[ROOT / "docs" / "timeline.svg"], known["timeline"] = picture(trace), summary(trace)
         if any(set(re.findall("<!-- begin ([\\w-]+) -->", text)) - known.keys() for text in texts.values()):
             from benchmarks.report import plots, tables
 
