@@ -22,6 +22,7 @@ Fields = Mapping[str, type]
 _KERNEL: Fields = {
     "threads": int, "warps": int, "min_ctas": int, "smem_bytes": int, "cursors": int, "mbarriers": list, "words": list,
 }  # fmt: skip
+_LAUNCH: Fields = {"arguments": list, "dimensions": list, "derived": list, "grid": list}
 _BLOCK: Fields = {"bytes": int, "align": int, "fields": list}
 _MBARRIERS: Fields = {"address": int, "count": int, "arrivals": int}
 _WORDS: Fields = {"address": int, "count": int, "value": int}
@@ -131,6 +132,9 @@ class _Checker:
         cluster = self.placement.get("cluster", [1, 1, 1])
         if not isinstance(cluster, list) or len(cluster) != 3 or not all(self.is_count(extent) for extent in cluster):
             self.error(f"'cluster' in the placement of {what} is not three extents", where)
+        if self.has(self.launch, _LAUNCH, f"the launch of {what}", where):
+            self.all_have(self.launch["derived"], {"name": str, "value": str}, f"derived values of {what}", where)
+            self.all_have(self.launch["arguments"], {"name": str, "kind": str}, f"arguments of {what}", where)
         block = self.launch.get("parameters")
         if self.has(block, _BLOCK, f"the parameter block of {what}", where):
             self.all_have(self.launch["parameters"]["fields"], {"offset": int}, f"the parameters of {what}", where)

@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from pipelink.analysis.bind_entry import entry_registers
 from pipelink.analysis.lifetimes import Lifetimes, RoleKey
 from pipelink.analysis.multicast import CLUSTER_CTAS
 from pipelink.analysis.placement.build import RINGS
@@ -21,13 +22,15 @@ from pipelink.ir.views import Component, Connect, Kernel, Port, Program
 from pipelink.passes.prove_memory import Regions, check_memory
 from pipelink.passes.prove_shape import check_shape
 from pipelink.passes.prove_threads import barrier_uses, check_threads
-from pipelink.support.diagnostics import Diagnostics, Location, Note
+from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note
+from pipelink.support.expr import evaluate
 from pipelink.support.protocol import Action, Block, Choose, Fence, Rank, Repeat, Until
-from pipelink.target import WARPGROUP_WARPS, target
+from pipelink.target import SMEM_BASE, WARPGROUP_WARPS, Target, target
 from pipelink.transfers import COMMIT, of_pair
 
 _ASYNC_READS = ("wgmma", "tma", "tcgen05")
 _ASYNC_WRITES = ("tma", "tma_multicast")
+_LARGE = 1 << 20  # a dimension of which only grids that are bounded otherwise stay small
 
 
 def check_static(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> bool:
@@ -63,6 +66,7 @@ def check_static(kernel: Kernel, components: Mapping[str, Component], diagnostic
     for name, component in lifetimes.components.items():
         _check_polls(name, component, diagnostics)
     _check_residency(kernel, lifetimes.components, diagnostics)
+    _check_resident_columns(kernel, facts, diagnostics)
     return True
 
 
@@ -208,6 +212,41 @@ def _check_residency(kernel: Kernel, components: Mapping[str, Component], diagno
         message = f"{who} needs all CTAs of the grid to run at once, but the launch does not see to it"
         where = view.location if isinstance(view, Kernel) else kernel.location
         diagnostics.error("not-resident", message, where, hint="resident = true in pipelink.launch")
+
+
+def _check_resident_columns(kernel: Kernel, facts: Target, diagnostics: Diagnostics) -> None:
+    """CTAs of one SM that wait for each other have their tensor memory at once; the driver does not count it."""
+    placement, launch = kernel.placement or {}, kernel.launch or {}
+    columns = placement.get("tmem_columns", 0)
+    if not columns or not launch.get("resident", False):
+        return
+    held = SMEM_BASE + placement["smem_bytes"]
+    fit = min(facts.smem_per_sm // held, facts.warps_per_sm // placement["warps"], facts.ctas_per_sm)
+    if "warpgroups" in placement:  # then each thread holds at least what the kernel starts with
+        registers = entry_registers(placement["threads"], placement["min_ctas"]) * placement["threads"]
+        fit = min(fit, facts.registers_per_sm // registers)
+    most = facts.tmem_columns // columns
+    asked = min(fit, _ctas_per_sm(launch, fit))
+    if asked > most:
+        message = (
+            f"{asked} CTAs of kernel '{kernel.name}' may be on an SM and wait for each other; they allocate {columns} "
+        )
+        message += f"columns of tensor memory each, and {facts.name} has {facts.tmem_columns}: one waits for columns, "
+        message += "the others for it"
+        hint = f"a grid of at most {f'{most} * ' if most > 1 else ''}sms CTAs"
+        diagnostics.error("tensor-memory-order", message, kernel.location, hint=hint)
+
+
+def _ctas_per_sm(launch: dict[str, Any], fit: int) -> int:
+    """CTAs of the grid for each SM, at most, whatever the dimensions are."""
+    values = {str(name): _LARGE for name in launch["dimensions"]} | {"sms": 1, "occupancy": fit}
+    values |= {argument["name"]: _LARGE for argument in launch["arguments"] if argument["kind"] == "scalar"}
+    try:
+        for derived in launch["derived"]:
+            values[derived["name"]] = evaluate(derived["value"], values, lambda *_: _LARGE)
+        return math.prod(max(1, evaluate(str(extent), values, lambda *_: _LARGE)) for extent in launch["grid"])
+    except LinkError:
+        return fit
 
 
 # ---------------------------------------------------------------------------------------------- polls

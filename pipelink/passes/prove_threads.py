@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipelink.analysis.bind import entry_registers
+from pipelink.analysis.bind_entry import entry_registers
 from pipelink.analysis.lifetimes import Lifetimes, RoleKey
 from pipelink.analysis.placement.model import Scope, spelled
 from pipelink.ir.views import Component, Kernel, Role
