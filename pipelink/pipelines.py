@@ -5,7 +5,8 @@
 =========== =========================================================================================================
 key         every input that can change the result is hashed; a cached result ends here, without MLIR or any compiler
 module      one kernel for one target, all its components with the contracts of the objects
-verify      each contract is the one that its device code was compiled with
+verify      each contract is the one that its device code was compiled with; in a thread beside all that follows, each
+            object is audited: its code does what its contract declares (joined before the last step)
 passes      check, place, fuse: the kernel is plain llvm/nvvm dialect; placement and launch contract were kept
 entry       libNVVM made LTO-IR of it
 transfers   NVRTC made LTO-IR of the transfers that it uses (once per toolkit: cached)
@@ -234,6 +235,7 @@ def _build(request: Request, cache: Cache | None, watch: Observer) -> Parts:
     from pipelink.target import target as find_target
 
     work = Work(request, cache, watch)
+    audited = work.audit_objects()
     work.run_passes()
     images = work.images()
     arch = work.arch
@@ -241,6 +243,8 @@ def _build(request: Request, cache: Cache | None, watch: Observer) -> Parts:
         linked = nvjitlink.link(images, arch, lineinfo=request.lineinfo, options=request.options)
     watch.kept(f"{arch}.cubin", linked.data)
     watch.kept(f"{arch}.log", linked.log)
+    with watch.timed("audit objects"):
+        audited()
     placement = work.placement
     target = find_target(arch)
     expected = audit.expectation(
@@ -340,38 +344,63 @@ class Work:
 
         Code that ``check`` refuses, for its architecture or its toolkit, is left to it.  Raises LinkError
         ``contract-mismatch`` and ``nvjitlink-failed``."""
-        from pipelink.backend import nvjitlink
         from pipelink.objects import device
-        from pipelink.target import TARGETS
 
-        goal = TARGETS.get(self.arch)
-        if goal is None:
-            return
-        newest = nvjitlink.version()
         with self.watch.timed("verify objects"):
-            for item in self.objects:
-                units = [{i.arch for i in item.ltoir if i.unit == unit} for unit in {i.unit for i in item.images}]
-                if not {c.symbol for c in item.components} & self._used or any(goal.choose(u) is None for u in units):
-                    continue
-                images = [image for image in item.select(goal) if image.version <= newest]
+            for item, images in self._linkable():
                 # a contract that was written for code made without the header has nothing to be compared with
                 own = any(component.toolkit for component in item.components)
-                self._once(item, images, partial(device.verify, item, self.diagnostics if own else None, images=images))
+                verify = partial(device.verify, item, self.diagnostics if own else None, images=images)
+                self._once("verified", item, images, verify, self.diagnostics)
 
-    def _once(self, item: Object, images: Sequence[Image], verify: Callable[[], object]) -> None:
-        """Verify an object unless the cache says that it was found good, without a word, before."""
+    def audit_objects(self) -> Callable[[], None]:
+        """Begin to audit the code of the kernel's components, in a thread; what is returned waits for the end, and
+        raises LinkError with what :mod:`pipelink.objects.honesty` finds.  What was found good is not read again."""
+        from pipelink.backend import alone
+
+        jobs, used = self._linkable(), self._used
+        helpers = [i for other in self.objects if not other.components for i in alone.helpers_for(other, self.arch)]
+
+        def work(found: Diagnostics) -> None:
+            def audit(item: Object, images: Sequence[Image]) -> None:
+                alone.audit(item, images, self.arch, helpers=helpers, only=used).diagnose(found)
+
+            for item, images in jobs:
+                kind = f"honest {' '.join(sorted(used & {component.symbol for component in item.components}))}"
+                self._once(kind, item, [*images, *helpers], partial(audit, item, images), found)
+
+        return alone.beside(work, self.diagnostics)
+
+    def _linkable(self) -> list[tuple[Object, list[Image]]]:
+        """The objects that define a component of the kernel, with the images that ``check`` will not refuse."""
+        from pipelink.backend import nvjitlink
+        from pipelink.target import TARGETS
+
+        goal, newest = TARGETS.get(self.arch), nvjitlink.version()
+        found: list[tuple[Object, list[Image]]] = []
+        for item in self.objects if goal is not None else ():
+            units = [{i.arch for i in item.ltoir if i.unit == unit} for unit in {i.unit for i in item.images}]
+            mine = {c.symbol for c in item.components} & self._used
+            if goal is not None and mine and all(goal.choose(unit) is not None for unit in units):
+                found.append((item, [image for image in item.select(goal) if image.version <= newest]))
+        return found
+
+    def _once(
+        self, kind: str, item: Object, images: Sequence[Image], look: Callable[[], object], said: Diagnostics
+    ) -> None:
+        """Look at an object unless the cache says that it was found good, without a word in ``said``, before."""
         if self.cache is None:
-            verify()
+            look()
             return
-        key = Key().add("verified", source_digest())
+        key = Key().add(kind, source_digest())
         for tool, version in tool_versions():
             key.add(tool, version)
         _add_object(key, item, images)
         if self.cache.load(key.hexdigest()) is not None:
             return
-        said = len(self.diagnostics.items)
-        verify()
-        if len(self.diagnostics.items) == said:
+        before = len(said.items)
+        look()
+        if len(said.items) == before:
             self.cache.store(key.hexdigest(), {})
 
     def run_passes(self, *, upto_place: bool = False) -> None:

@@ -1,6 +1,7 @@
 """``pl-objdump``: shows what component objects hold: contracts, as PipeLink IR or JSON, and code images.
 
-``--verify`` compares each contract with what every architecture's device code says.
+``--verify`` compares each contract with what every architecture's device code says.  ``--audit`` links each object
+alone and shows what its contract declares beside what its code does; what breaks a composition is an error.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pipelink.tools.common import Console, ToolParser, refuse_overwriting, run_t
 
 if TYPE_CHECKING:
     from pipelink.objects import Image, Object
+    from pipelink.objects.honesty import HonestyReport
 
 
 def parser() -> ToolParser:
@@ -23,6 +25,7 @@ def parser() -> ToolParser:
     made.add_argument("--json", action="store_true", help="print JSON instead of IR")
     made.add_argument("--images", action="store_true", help="print the code images only")
     made.add_argument("--verify", action="store_true", help="compare contracts with the device code")
+    made.add_argument("--audit", action="store_true", help="compare what the code does with the contracts")
     made.add_argument("-o", "--output", default="-", metavar="FILE", help="where it is printed; stdout if left out")
     return made
 
@@ -41,8 +44,12 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
 
         for item in items:
             device.verify(item, console.diagnostics)
+    audits = _audits(items, console) if arguments.audit else [[] for _ in items]
     if arguments.json:
-        text = json.dumps([_as_json(item, arguments) for item in items], indent=1) + "\n"
+        shown = [_as_json(item, reports, arguments) for item, reports in zip(items, audits, strict=True)]
+        text = json.dumps(shown, indent=1) + "\n"
+    elif arguments.audit:
+        text = "\n".join(report.render() for reports in audits for report in reports)
     else:
         text = "".join(_images(item) for item in items)
         if not arguments.images:
@@ -51,6 +58,17 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
         text += "".join(_verified(item) for item in items)
     refuse_overwriting([arguments.output], arguments.inputs)
     write_output(arguments.output, text)
+
+
+def _audits(items: Sequence[Object], console: Console) -> list[list[HonestyReport]]:
+    """What was found in each object, per architecture; problems become diagnostics."""
+    from pipelink.backend import alone
+
+    found = alone.audit_all(items)
+    for reports in found:
+        for report in reports:
+            report.diagnose(console.diagnostics)
+    return found
 
 
 def _images(item: Object) -> str:
@@ -84,7 +102,7 @@ def _as_ir(items: Sequence[Object]) -> str:
     return f"{module.operation.get_asm()}\n"
 
 
-def _as_json(item: Object, arguments: argparse.Namespace) -> dict[str, Any]:
+def _as_json(item: Object, audits: Sequence[HonestyReport], arguments: argparse.Namespace) -> dict[str, Any]:
     components = [
         {"name": component.name, "records": [json.loads(record.text) for record in component.records]}
         for component in item.components
@@ -92,6 +110,8 @@ def _as_json(item: Object, arguments: argparse.Namespace) -> dict[str, Any]:
     contract: dict[str, Any] = {} if arguments.images else {"components": components}
     if arguments.verify:
         contract["verified"] = [image.arch for image in item.ltoir]
+    if arguments.audit:
+        contract["audit"] = [report.to_json() for report in audits]
     return {
         "object": item.path,
         "member": item.member or None,

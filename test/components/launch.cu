@@ -105,7 +105,7 @@ PL_SMEM(table, unsigned[64], pl::align<16>);
 PL_BARRIER(filled, pl::threads<128>);
 PL_PROTOCOL(value, "table.write by 2 warps; filled.sync; table.read;");
 PL_DEFINE(value)(pl::self self, unsigned x) -> unsigned {
-  const unsigned t = threadIdx.x;
+  const unsigned t = threadIdx.x % 128;
   if (t < 64) table(self)[t] = t * salt(self);
   filled::sync(self);
   calls(self) = x;

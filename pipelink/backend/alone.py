@@ -1,0 +1,134 @@
+"""One object linked alone: its roles and answers as kernels of their own, so that an audit can read them.
+
+nvJitLink drops functions that no kernel reaches, so each role's entry and each answer gets a kernel that does nothing
+but call it, with the instance and the frame as arguments, of which nothing is known.  The accessors stay undefined:
+nvJitLink prints PTX all the same, and their calls stand in it.  Input: an object's LTO-IR and its contract; output: a
+report.  The kernels are generated NVVM text, 1 ms; the link takes as long as optimising the code does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from pipelink.backend import alone_registers, nvjitlink, nvvm
+from pipelink.objects import honesty_code, honesty_use, ptx
+from pipelink.objects.claims import Claims, Code
+from pipelink.objects.honesty import HonestyReport, Row
+from pipelink.objects.honesty_code import Reading
+from pipelink.objects.model import Image, Object
+from pipelink.support.diagnostics import Diagnostics
+from pipelink.target import TARGETS
+
+_PARAMETERS = {"role": "i32, i8*", "answer": "i32, i8*, i8*"}
+
+
+def audit_all(items: Sequence[Object]) -> list[list[HonestyReport]]:
+    """Audit each object, for each architecture that it has code for, with the registers that its roles need.  Objects
+    without a contract are helpers of the others.  Raises LinkError as :func:`audit`."""
+    found: list[list[HonestyReport]] = []
+    for item in items:
+        reports: list[HonestyReport] = []
+        for arch in dict.fromkeys(image.arch for image in item.ltoir) if item.components else ():
+            images = [image for image in item.ltoir if image.arch == arch]
+            helpers = [image for other in items if not other.components for image in helpers_for(other, arch)]
+            reports.append(audit(item, images, arch, helpers=helpers, registers=True))
+        found.append(reports)
+    return found
+
+
+def helpers_for(item: Object, arch: str) -> list[Image]:
+    """What of an object without a contract can be linked into code for ``arch``."""
+    goal = TARGETS.get(arch)
+    found: list[Image] = []
+    for unit in sorted({image.unit for image in item.ltoir}):
+        known = {image.arch: image for image in item.ltoir if image.unit == unit}
+        chosen = arch if arch in known else goal.choose(known) if goal is not None else None
+        if chosen is not None:
+            found.append(known[chosen])
+    return found
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A role or answer of a component, and the kernel that calls it."""
+
+    claims: Claims
+    code: Code
+    kernel: str
+
+
+def audit(
+    item: Object,
+    images: Sequence[Image],
+    arch: str,
+    *,
+    helpers: Sequence[Image] = (),
+    only: Iterable[str] | None = None,
+    registers: bool = False,
+) -> HonestyReport:
+    """Audit an object's ``images`` for ``arch``: every component, or ``only`` those symbols (``acme.loader``).
+
+    ``helpers`` is further LTO-IR, of objects without a contract, whose functions the object may call.  ``registers``
+    also compiles every role to machine code, for the registers that it needs.  What is found is in the report; raises
+    LinkError as :func:`pipelink.backend.nvjitlink.link` and ``nvvm-failed``."""
+    chosen = None if only is None else frozenset(only)
+    claims = [Claims(c) for c in item.components if chosen is None or c.symbol in chosen]
+    wanted = [(one, code) for one in claims for code in one.code]
+    named = [Wanted(one, code, f"pl_audit_{number}") for number, (one, code) in enumerate(wanted)]
+    if not named:
+        return HonestyReport(item.name, arch, ())
+    inputs = [nvjitlink.Image("audit", nvvm.compile_ltoir(_kernels(named), arch, "audit"))]
+    inputs += [nvjitlink.Image(f"{item.name}#{n}", image.data) for n, image in enumerate([*images, *helpers])]
+    module = ptx.parse(nvjitlink.link(inputs, arch, ptx=True).data.decode("utf-8", "replace"))
+    rows: list[Row] = []
+    for one in claims:
+        readings = [
+            Reading(one, want.code, module, tuple(module.reachable(want.kernel)))
+            for want in named
+            if want.claims is one and one.symbol(want.code) not in module.externals
+        ]
+        for reading in readings:
+            rows += [*honesty_code.rows(reading), *honesty_use.protocol(reading)]
+            if registers and (need := alone_registers.row(one, reading.code, [*images, *helpers], arch)) is not None:
+                rows.append(need)
+        if len(readings) == len(one.code):  # else another translation unit of the object, for other architectures
+            rows += honesty_use.rows(one, readings)
+    return HonestyReport(item.name, arch, tuple(rows))
+
+
+def beside(work: Callable[[Diagnostics], None], diagnostics: Diagnostics) -> Callable[[], None]:
+    """Do ``work`` in a thread.  The function returned waits for it, hands what it collected to ``diagnostics``, and
+    raises LinkError with it if it has errors, or what the work itself raised."""
+    found = Diagnostics()
+    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="audit")
+    running = pool.submit(work, found)
+    pool.shutdown(wait=False)
+
+    def join() -> None:
+        running.result()
+        diagnostics.items += found.items
+        found.raise_if_errors()
+
+    return join
+
+
+def _kernels(wanted: Sequence[Wanted]) -> str:
+    """NVVM text of the kernels, for the LLVM that every architecture's libNVVM reads."""
+    lines = [f'target datalayout = "{nvvm.DATA_LAYOUT}"', f'target triple = "{nvvm.TRIPLE}"']
+    used: list[str] = []
+    annotations: list[str] = []
+    for number, want in enumerate(wanted, 1):
+        types = _PARAMETERS[want.code.kind]
+        symbol = want.claims.symbol(want.code)
+        given = ", ".join(f"{type_} %a{n}" for n, type_ in enumerate(types.split(", ")))
+        lines.append(f"declare void @{symbol}({types})")
+        lines.append(f"define void @{want.kernel}({given}) {{ call void @{symbol}({given})\n ret void }}")
+        used.append(f"i8* bitcast (void ({types})* @{want.kernel} to i8*)")
+        annotations.append(f'!{number} = !{{void ({types})* @{want.kernel}, !"kernel", i32 1}}')
+    lines.append(f'@llvm.used = appending global [{len(used)} x i8*] [{", ".join(used)}], section "llvm.metadata"')
+    version = ", ".join(f"i32 {number}" for number in nvvm.NVVM_IR_VERSION)
+    lines += ["!nvvmir.version = !{!0}", f"!0 = !{{{version}}}"]
+    lines.append(f"!nvvm.annotations = !{{{', '.join(f'!{n}' for n in range(1, len(used) + 1))}}}")
+    return "\n".join([*lines, *annotations, ""])

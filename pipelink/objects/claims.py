@@ -1,0 +1,175 @@
+"""What a component's records claim, keyed as an audit of its code asks for it; and symbols back to what they name.
+
+An accessor's symbol is the Itanium name of ``component::RESOURCE::function`` (docs/contracts.md, "Symbols"): the
+audit reads calls in PTX with :func:`split_symbol` and looks the resource up in :class:`Claims`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from pipelink.objects.model import ContractComponent, Record
+from pipelink.support.diagnostics import Location
+from pipelink.support.protocol import Repeat, Until
+from pipelink.support.protocol_text import ProtocolError, actions_of, count_names, parse_text, steps_of
+
+WARP: Final = 32  # threads
+_SUFFIX: Final = {"smem": "_smem", "state": "_state", "param": "_param"}
+_STREAM: Final = ("address", "stages")
+_TMA: Final = tuple(f"tma{n}" for n in range(1, 6))
+#: Functions that the linker defines, by what they belong to.
+FUNCTIONS: Final[dict[str, tuple[str, ...]]] = {
+    "stream out": (*_STREAM, "acquire", "commit", "end", *_TMA),
+    "stream in": (*_STREAM, "wait", "release", "ended"),
+    "stream local": (*_STREAM, "acquire", "commit", "wait", "release"),
+    "token out": ("pass",),
+    "token in": ("take",),
+    "call calls": ("call",),
+    "call answers": ("answer",),
+    "role": ("first_thread", "enter"),
+    "barrier": ("id", "threads"),
+    "smem": ("address",),
+    "state": ("address",),
+    "param": ("address",),
+}
+
+
+_PARAMETERS: Final = {"commit": "j", "release": "j", "ended": "j", "call": "Pc", "answer": "Pc"}
+_TYPES: Final = {"i": "i32", "j": "i32", "Pv": "i8*", "Pc": "i8*", "PKv": "i8*"}
+
+
+def parameters_of(kind: str, function: str) -> tuple[str, list[str]]:
+    """The parameters of an accessor: mangled, and as NVVM IR types."""
+    more = _PARAMETERS.get(function, "")
+    if function == "address" and kind.startswith("stream"):
+        more = "ji"
+    elif function in _TMA:
+        more = "jijPKv" + "i" * int(function[-1])
+    return f"iPv{more}", [_TYPES[part] for part in re.findall(r"P?K?[ijvc]", f"iPv{more}")]
+
+
+@dataclass(frozen=True)
+class Use:
+    """An accessor's symbol, taken apart: ``acme::loader``, ``ab`` (with the suffix of its kind), ``acquire``."""
+
+    component: str
+    resource: str
+    function: str
+
+
+def split_symbol(symbol: str) -> Use | None:
+    """What a function of the header is called with; None for other functions."""
+    if not symbol.startswith("_ZN"):
+        return None
+    rest, parts = symbol[3:], list[str]()
+    while found := re.match(r"\d{1,6}", rest):
+        length = int(found[0])
+        parts.append(rest[found.end() : found.end() + length])
+        rest = rest[found.end() + length :]
+    if len(parts) < 3 or not rest.startswith("EiPv") or not parts[-1].startswith("pl_"):
+        return None
+    return Use("::".join(parts[:-2]), parts[-2], parts[-1].removeprefix("pl_"))
+
+
+def mangle(component: str, resource: str, function: str, parameters: str) -> str:
+    """The symbol of ``component::resource::pl_function``."""
+    parts = [*component.split("::"), resource, f"pl_{function}"]
+    return "_ZN" + "".join(f"{len(part)}{part}" for part in parts) + "E" + parameters
+
+
+@dataclass(frozen=True)
+class Code:
+    """A function of the component that the kernel calls: a role's entry or an answer."""
+
+    kind: str  # "role" or "answer"
+    name: str
+    record: Record  # the definition
+
+    @property
+    def title(self) -> str:
+        return f"{self.kind} '{self.name}'"
+
+
+class Claims:
+    """One component's contract."""
+
+    def __init__(self, component: ContractComponent) -> None:
+        self.name = component.name
+        self.location = component.location
+        self.records = component.records
+        self.resources: dict[str, tuple[str, Record]] = {}  # by the name in symbols: what it is, its record
+        for record in component.records:
+            if record.op == "port":
+                kind, direction = record.values.get("kind"), record.values.get("direction")
+                suffix = "_port" if kind == "call" else ""
+                self.resources[record.name + suffix] = (f"{kind} {direction}", record)
+            elif record.op in ("role", "barrier", "smem", "state", "param"):
+                self.resources[record.name + _SUFFIX.get(record.op, "")] = (record.op, record)
+
+    def of(self, op: str) -> list[Record]:
+        """The records of an operation."""
+        return [record for record in self.records if record.op == op]
+
+    @cached_property
+    def code(self) -> tuple[Code, ...]:
+        """What the component defines for the kernel to call."""
+        kinds = {"entry": "role", "answer": "answer"}
+        return tuple(Code(kinds[r.op], r.name, r) for r in self.records if r.op in kinds)
+
+    def symbol(self, code: Code) -> str:
+        """The function's symbol."""
+        if code.kind == "role":
+            return mangle(self.name, code.name, "enter", "iPv")
+        return mangle(self.name, f"{code.name}_port", "answer", "iPvPc")
+
+    def role(self, code: Code) -> Record | None:
+        """The role's record, of a role's entry."""
+        return next((r for r in self.of("role") if r.name == code.name), None) if code.kind == "role" else None
+
+    @cached_property
+    def in_cluster(self) -> bool:
+        """Whether the contract speaks of a cluster."""
+        grouped = any("cta_group" in record.values for record in self.of("port"))
+        sizes = [record.values.get("value") for record in self.of("cluster")]
+        return grouped or any(isinstance(size, list) and size != [1, 1, 1] for size in sizes)
+
+    def defined(self, symbol: str) -> bool:
+        """Whether the linker defines ``symbol`` for this component."""
+        use = split_symbol(symbol)
+        if use is None or use.component != self.name or use.resource not in self.resources:
+            return False
+        return use.function in FUNCTIONS.get(self.resources[use.resource][0], ())
+
+    def protocol(self, code: Code) -> tuple[frozenset[tuple[str, str]], Location] | None:
+        """The (resource, verb) pairs of the stated protocol and where it is stated; None if none is."""
+        for record in self.of("protocol"):
+            if record.name != code.name:
+                continue
+            try:
+                block = parse_text(str(record.values.get("text", "")))
+            except ProtocolError:
+                return None
+            pairs = {(action.subject, action.verb) for action in actions_of(block)}
+            calls = {name.removesuffix("_port") for name, (kind, _) in self.resources.items() if kind == "call calls"}
+            for step in steps_of(block):
+                if isinstance(step, Until):
+                    pairs.add((step.port, "ended"))
+                elif isinstance(step, Repeat) and step.count is not None:  # a loop that a call keeps going
+                    pairs |= {(name, "call") for name in count_names(step.count) if name in calls}
+            return frozenset(pairs), record.location
+        return None
+
+
+def threads_of(role: Record) -> int:
+    """How many threads a role has."""
+    warps = role.values.get("warps")
+    return WARP * warps if isinstance(warps, int) else 0
+
+
+def alignment_of(role: Record) -> int:
+    """What a role's first thread is a multiple of, in threads."""
+    align = role.values.get("align")
+    return WARP * align if isinstance(align, int) else WARP
