@@ -179,7 +179,7 @@ CASES: list[tuple[str, str, Callable[[Dict], object], str, str]] = [
      "tensor-memory-order", "the last to allocate waits"),
     ("one waits for columns", TENSOR_MEMORY, both(update("kernel", tmem_columns=512), update("launch", resident=True)),
      "tensor-memory-order", "2 CTAs of kernel 'k' may be on an SM and wait for each other"),
-    ("enough columns", TENSOR_MEMORY, both(update("kernel", tmem_columns=256), update("launch", resident=True)), "", ""),
+    ("two halves", TENSOR_MEMORY, both(update("kernel", tmem_columns=256), update("launch", resident=True)), "", ""),
     ("one a SM", TENSOR_MEMORY, both(update("kernel", tmem_columns=512), update("launch", resident=True, grid=["sms"])),
      "", ""),
     ("as many as fit", TENSOR_MEMORY,
