@@ -1,4 +1,4 @@
-// KIND: slot overwritten while read: drain one too weak
+// KIND: a wait that leaves out more copies than are on their way
 // DECIDED: prove
 // REPORT: https://github.com/NVIDIA/cutlass/pull/2502
 // WRONG: A producer waited until all but a fixed number of its cp.async groups had landed, and announced a slot. With
