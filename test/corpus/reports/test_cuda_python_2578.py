@@ -1,8 +1,8 @@
 # KIND: CTAs that must all be resident, counted in clusters
 # DECIDED: launch
 # REPORT: https://github.com/NVIDIA/cuda-python/pull/2578
-# WRONG: A cooperative launch compared the grid, which counts clusters there, with the number of blocks that fit at once:
-# with clusters of four it let through four times what fits.
+# WRONG: A cooperative launch compared the grid, which counts clusters there, with the number of blocks that fit at
+# once: with clusters of four it let through four times what fits.
 """Grids count CTAs here, with or without a cluster, and so does what fits."""
 
 import pytest
