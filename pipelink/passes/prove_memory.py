@@ -26,11 +26,11 @@ from pipelink.analysis.placement.pack import Overlays, may_overlap
 from pipelink.analysis.placement.solve import TMEM_LEAST
 from pipelink.ir.views import Component, Connect, Kernel, Port, Tile
 from pipelink.passes.check_ports import SWIZZLE_ALIGN, TMA_ALIGN
+from pipelink.passes.prove_shape import WORD_BYTES
 from pipelink.support.diagnostics import Diagnostics, Location, Note
 from pipelink.target import MBARRIER_BYTES, SMEM_BASE, Target
 from pipelink.transfers import of_pair
 
-WORD_BYTES = 4
 _TMA = ("tma", "tma_multicast")
 
 

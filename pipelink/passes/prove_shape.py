@@ -12,9 +12,11 @@ from typing import Any
 from pipelink.analysis.placement.build import RINGS
 from pipelink.ir.views import Component, Connect, Instance, Kernel, Port
 from pipelink.support.diagnostics import Diagnostics, Location, Note
-from pipelink.target import WARP_THREADS
+from pipelink.target import MBARRIER_BYTES, WARP_THREADS
 from pipelink.transfers import BY_NAME
 
+WORD_BYTES = 4
+MOST = 1 << 16  # mbarriers or words of a group; more fill no shared memory
 MAX_ARRIVALS = (1 << 20) - 1  # PTX ISA, mbarrier: the range of the count
 
 Fields = Mapping[str, type]
@@ -55,7 +57,8 @@ def check_shape(kernel: Kernel, components: Mapping[str, Component], diagnostics
     """Whether the placement of a kernel can be read; reports ``not-placed``, ``bad-placement`` and
     ``arrival-count``.
 
-    ``components`` by name.  Where something is missing the result is False, and nothing else should look at it.
+    ``components`` by name.  Where something is missing, or two parts contradict each other, the result is False, and
+    nothing else should look at it.
     """
     before = len(diagnostics.errors)
     unplaced = [view for view in (*kernel.instances.values(), *kernel.connects) if not view.placement]
@@ -74,7 +77,7 @@ def check_shape(kernel: Kernel, components: Mapping[str, Component], diagnostics
     if len(diagnostics.errors) > before:
         return False
     checker.agreement()
-    return True
+    return all(item.id != "bad-placement" for item in diagnostics.items)
 
 
 class _Checker:
@@ -122,6 +125,9 @@ class _Checker:
         if self.has(self.placement, _KERNEL, what, where):
             self.all_have(self.placement["mbarriers"], _MBARRIERS, f"the mbarriers of {what}", where)
             self.all_have(self.placement["words"], _WORDS, f"the words of {what}", where)
+            for group in (*self.placement["mbarriers"], *self.placement["words"]):
+                if isinstance(group, dict) and group.get("count", 0) > MOST:  # pyright: ignore[reportUnknownMemberType]
+                    self.error(f"kernel '{self.kernel.name}' is placed with {group['count']} mbarriers or words", where)
         groups = self.placement.get("warpgroups", [])
         if not isinstance(groups, list):
             self.error(f"'warpgroups' in the placement of {what} is not a list", where)
@@ -221,8 +227,8 @@ class _Checker:
                 if part["bytes"] < tile.bytes:
                     message = f"tile {index} of {what} is placed in {part['bytes']} bytes, it has {tile.bytes}"
                     self.error(message, where)
-        if placed["stages"] < 1:
-            self.error(f"{what} is placed in no stage", where)
+        if not 1 <= placed["stages"] <= MOST:
+            self.error(f"{what} is placed in {placed['stages']} stages", where)
 
     def ring_extras(self, placed: dict[str, Any], source: Port, what: str, where: Location) -> None:
         if source.ends:
@@ -270,10 +276,10 @@ class _Checker:
         self.connections()
 
     def connections(self) -> None:
-        groups: dict[int, tuple[int, int]] = {
-            m["address"]: (m["count"], m["arrivals"]) for m in self.placement["mbarriers"]
-        }
-        words = {w["address"]: w["count"] for w in self.placement["words"]}
+        placement = self.placement
+        expected = _expand(((m["address"], m["count"], m["arrivals"]) for m in placement["mbarriers"]), MBARRIER_BYTES)
+        words = _expand(((w["address"], w["count"], w["value"]) for w in placement["words"]), WORD_BYTES)
+        owners: dict[int, str] = {}
         first: dict[tuple[str, ...], Connect] = {}
         for connect in self.kernel.connects:
             placed, what = connect.placement or {}, f"'{connect.source}' to '{connect.target}'"
@@ -288,34 +294,39 @@ class _Checker:
                     self.error(f"{message}'{connect.source}' with {theirs}", connect.location, notes)
                     break
             if other is connect:
-                self.mbarriers(connect, placed, what, groups)
+                self.mbarriers(connect, placed, what, expected, owners)
                 stages = placed.get("stages", 1)
-                if "end" in placed and words.get(placed["end"]) != stages:
-                    message = f"the end marks of {what} at {placed['end']} are not among the {stages} words that "
-                    self.error(f"{message}the entry clears", connect.location)
+                if "end" in placed and any(words.get(at) != 0 for at in _slots(placed["end"], stages, WORD_BYTES)):
+                    message = f"the end marks of {what} at {placed['end']} are not {stages} words that the entry clears"
+                    self.error(message, connect.location)
             self.depth(connect, placed, what)
 
     def mbarriers(
-        self, connect: Connect, placed: dict[str, Any], what: str, groups: dict[int, tuple[int, int]]
+        self, connect: Connect, placed: dict[str, Any], what: str, expected: dict[int, int], owners: dict[int, str]
     ) -> None:
-        stages = placed.get("stages", 1)
+        """The entry initialises each mbarrier of a ring or token, with its arrivals, and no two share one."""
         for key, side in (("full", "producer"), ("empty", "consumer")):
             if key not in placed:
                 continue
-            at, arrivals = placed[key], placed[f"{side}_arrivals"]
-            if at not in groups:
-                message = f"the entry initialises no mbarrier at {at}, where {what} has its {key} ones"
-                self.error(message, connect.location)
-            elif groups[at][0] != stages:
-                message = f"{what} has {stages} stages, the entry initialises {groups[at][0]} {key} mbarriers"
-                self.error(message, connect.location)
-            elif groups[at][1] != arrivals:
-                message = f"a phase of the {key} mbarriers of {what} takes {arrivals} arrivals of its {side}, "
-                message += f"the entry initialises them with {groups[at][1]}"
-                self.diagnostics.error("arrival-count", message, connect.location)
-            elif not 1 <= arrivals <= MAX_ARRIVALS:
-                message = f"the {key} mbarriers of {what} expect {arrivals} arrivals, not 1 to {MAX_ARRIVALS}"
-                self.diagnostics.error("arrival-count", message, connect.location)
+            arrivals = placed[f"{side}_arrivals"]
+            for at in _slots(placed[key], placed.get("stages", 1), MBARRIER_BYTES):
+                if at not in expected:
+                    message = f"the entry initialises no mbarrier at {at}, where {what} has one of its {key} ones"
+                    self.error(message, connect.location)
+                elif not 1 <= expected[at] <= MAX_ARRIVALS:
+                    message = f"the {key} mbarriers of {what} expect {expected[at]} arrivals, not 1 to {MAX_ARRIVALS}"
+                    self.diagnostics.error("arrival-count", message, connect.location)
+                elif expected[at] != arrivals:
+                    message = f"a phase of the {key} mbarriers of {what} takes {arrivals} arrivals of its {side}, "
+                    message += f"the entry initialises them with {expected[at]}"
+                    self.diagnostics.error("arrival-count", message, connect.location)
+                elif at in owners:
+                    message = f"the {key} mbarriers of {what} and those of {owners[at]} are both at {at}"
+                    self.diagnostics.error("placement-overlap", message, connect.location)
+                else:
+                    owners[at] = what
+                    continue
+                break
 
     def depth(self, connect: Connect, placed: dict[str, Any], what: str) -> None:
         if "stages" not in placed:
@@ -334,24 +345,23 @@ class _Checker:
             self.error(message, connect.location)
 
     def cursors(self) -> None:
-        """Each ring has its own position in each role that uses it; the frame has room for it."""
+        """The frame has room for the position of each ring."""
         count = self.placement["cursors"]
-        owner: dict[int, tuple[str, str]] = {}
-
-        def use(cursor: int, ring: str, side: str, where: Location) -> None:
-            if cursor >= count:
-                self.error(f"the {side} of {ring} has position {cursor}, the frame has {count}", where)
-            elif owner.setdefault(cursor, (ring, side)) != (ring, side):
-                other = " of ".join(reversed(owner[cursor]))
-                self.error(f"position {cursor} of the frame is used by the {side} of {ring} and by the {other}", where)
-
-        for connect in self.kernel.connects:
-            placed, ring = connect.placement or {}, f"'{connect.source}'"
-            if "producer_cursor" in placed:
-                use(placed["producer_cursor"], ring, "producer", connect.location)
-            if "consumer_cursor" in placed:
-                use(placed["consumer_cursor"], ring, "consumer", connect.location)
+        views = [(f"'{c.source}' to '{c.target}'", c.placement or {}, c.location) for c in self.kernel.connects]
         for instance in self.kernel.instances.values():
             for port, local in (instance.placement or {}).get("locals", {}).items():
-                for side in ("producer", "consumer"):
-                    use(local[f"{side}_cursor"], f"'@{instance.name}::@{port}'", side, instance.location)
+                views.append((f"'@{instance.name}::@{port}'", local, instance.location))
+        for what, placed, where in views:
+            for side in ("producer", "consumer"):
+                cursor = placed.get(f"{side}_cursor", 0)
+                if cursor >= count and f"{side}_cursor" in placed:
+                    self.error(f"the {side} of {what} has position {cursor}, the frame has {count}", where)
+
+
+def _slots(address: int, count: int, size: int) -> range:
+    return range(address, address + size * count, size)
+
+
+def _expand(groups: Iterable[tuple[int, int, int]], size: int) -> dict[int, int]:
+    """What is set up at each address."""
+    return {at: value for address, count, value in groups for at in _slots(address, count, size)}

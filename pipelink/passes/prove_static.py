@@ -65,6 +65,7 @@ def check_static(kernel: Kernel, components: Mapping[str, Component], diagnostic
         _check_peers(kernel, ends, diagnostics)
     for name, component in lifetimes.components.items():
         _check_polls(name, component, diagnostics)
+    _check_cursors(kernel, lifetimes, diagnostics)
     _check_residency(kernel, lifetimes.components, diagnostics)
     _check_resident_columns(kernel, facts, diagnostics)
     return True
@@ -146,6 +147,29 @@ def _check_unit_of(ends: _Ends, user: RoleKey, unit: str, what: str, diagnostics
     else:
         return
     diagnostics.error("arrival-count", message, ends.location)
+
+
+def _check_cursors(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnostics) -> None:
+    """A thread has one position in the frame for each ring that it uses."""
+    uses: list[tuple[int, str, tuple[RoleKey, ...], Location]] = []
+    for connect in kernel.connects:
+        placed = connect.placement or {}
+        for side, ref in (("producer", connect.source), ("consumer", connect.target)):
+            if f"{side}_cursor" in placed:
+                ring = f"the {side} of '{connect.source}'"
+                users = lifetimes.port_users(ref.root, ref.leaf)
+                uses.append((placed[f"{side}_cursor"], ring, users, connect.location))
+    for name, instance in kernel.instances.items():
+        for port, local in (instance.placement or {}).get("locals", {}).items():
+            for side in ("producer", "consumer"):
+                ring, users = f"the {side} of '@{name}::@{port}'", lifetimes.port_users(name, port)
+                uses.append((local[f"{side}_cursor"], ring, users, instance.location))
+    first: dict[tuple[int, RoleKey], str] = {}
+    for cursor, ring, users, where in uses:
+        taken = [user for user in users if first.setdefault((cursor, user), ring) != ring]
+        if taken:
+            message = f"{spelled(taken[0])} has position {cursor} of the frame for {ring} and for "
+            diagnostics.error("bad-placement", f"{message}{first[cursor, taken[0]]}", where)
 
 
 # ---------------------------------------------------------------------------------------------- fences and peers

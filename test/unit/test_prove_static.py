@@ -100,6 +100,16 @@ def arrivals(connection: int, side: str, count: int, unit: str) -> Callable[[Dic
     return edit
 
 
+def joined(found: Dict) -> None:
+    """The same mbarriers in groups of other sizes."""
+    groups = found["kernel"]["mbarriers"]
+    found["kernel"]["mbarriers"] = [
+        {"address": group["address"] + 8 * index, "count": 1, "arrivals": group["arrivals"], "name": group["name"]}
+        for group in groups
+        for index in range(group["count"])
+    ]
+
+
 def polling(protocol: str) -> str:
     return POLL.replace("PROTOCOL", protocol)
 
@@ -121,10 +131,15 @@ CASES: list[tuple[str, str, Callable[[Dict], object], str, str]] = [
     ("small", PIECES, update("0", "buffers", 0, bytes=4096), "bad-placement", "in 4096 bytes, it has 8192"),
     ("parity", PIECES, update("2", initial=2), "bad-placement", "starts with parity 2"),
     ("no mbarrier", PIECES, update("0", full=1400), "bad-placement", "initialises no mbarrier at 1400"),
-    ("depth", PIECES, update("0", stages=3), "bad-placement", "has 3 stages, the entry initialises 4 full mbarriers"),
+    ("shallower", PIECES, update("0", stages=3), "", ""),
+    ("deeper", PIECES, update("kernel", "mbarriers", 0, count=3), "bad-placement", "initialises no mbarrier at 1048"),
     ("range", PIECES, update("0", stages=9), "bad-placement", "in 9 stages, '@load::@ab' accepts 2 … 4"),
     ("end", PIECES, update("1", end=1200), "bad-placement", "end marks of '@mma::@out'"),
-    ("cursor", PIECES, update("1", producer_cursor=0), "bad-placement", "position 0 of the frame is used by"),
+    ("cursor", PIECES, update("1", producer_cursor=1), "bad-placement", "'@mma::@run' has position 1 of the frame for"),
+    ("cursors apart", PIECES, update("1", producer_cursor=0), "", ""),
+    ("one group", PIECES, joined, "", ""),
+    ("one mbarrier", PIECES, lambda f: f["2"].update(full=f["0"]["full"], producer_arrivals=1), "placement-overlap",
+     "and those of '@load::@ab' to '@mma::@ab' are both at 1024"),
     ("frame", PIECES, update("kernel", cursors=2), "bad-placement", "the frame has 2"),
     ("launch", PIECES, update("launch", smem_bytes=512), "bad-placement", "and launched with 512"),
     ("threads", PIECES, update("kernel", threads=256), "bad-placement", "256 threads are placed on 16 warps"),
