@@ -37,6 +37,7 @@ class Keys:
         self.agents = machine.agents
         self.loops = [[step for step in agent.code if step.op is Op.START] for agent in self.agents]
         self.watched: list[list[tuple[Endpoint, int]]] = [[] for _ in self.system.barriers]
+        self.coming = self._coming()
         self.tokens = [bool(barrier.takers) for barrier in self.system.barriers]
         for agent in self.agents:
             for end in agent.endpoints:
@@ -47,6 +48,22 @@ class Keys:
         self.groups: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         self._sort_groups()
         self.own = [self._useless(number) for number in range(len(self.agents))]
+
+    def _coming(self) -> list[tuple[int, ...]]:
+        """For each barrier the agents whose arrival every phase has to have; none where the counts do not fit."""
+        units: list[dict[int, set[int]]] = [{} for _ in self.system.barriers]
+        for number, agent in enumerate(self.agents):
+            for step in agent.code:
+                for slot in (*step.signals, step.expect):
+                    for signal in slot:
+                        if signal.units:
+                            units[signal.barrier].setdefault(number, set()).add(signal.units)
+        found: list[tuple[int, ...]] = []
+        for barrier, arrivers in zip(self.system.barriers, units, strict=True):
+            fits = all(len(made) == 1 for made in arrivers.values())
+            fits = fits and sum(sum(made) for made in arrivers.values()) == barrier.expected
+            found.append(tuple(arrivers) if fits else ())
+        return found
 
     def _useless(self, number: int) -> int:
         """An agent's own records that it never has to know: it brings them along wherever it arrives."""
@@ -166,7 +183,7 @@ class Keys:
             made[at + 1] = known[at + 1] & ~everybody if waiting else 0
             coming = everybody if self.watched[index] else -1
             arrived = values[barrier.phase + 3]
-            for arriver in barrier.arrivers:
+            for arriver in self.coming[index]:
                 if not arrived >> arriver & 1:
                     coming |= known[arriver]
             made[at] &= ~coming

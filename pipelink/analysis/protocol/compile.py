@@ -339,6 +339,11 @@ class _Writer:
         self.loops.append(counter)
         self.block(instance, protocol, of, body)
         self.loops.pop()
+        if self.agent.code[-1] is loop and self.here == head + 1:  # nothing is repeated
+            del self.agent.code[head - 1 :]
+            if loop.symbol >= 0:
+                self.emit(Op.SKIP, symbol=loop.symbol)
+            return
         self.emit(Op.JUMP, target=head)
         loop.target = self.here
 

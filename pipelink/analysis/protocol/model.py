@@ -37,6 +37,7 @@ class Op(IntEnum):
     JUMP = 16
     ELASTIC = 17
     STOP = 18
+    SKIP = 19  # a loop by name around nothing
 
 
 class Access(NamedTuple):
@@ -171,6 +172,8 @@ class Place:
     ranges: tuple[tuple[str, int, int], ...]
     owner: str
     private: bool = False  # a buffer, which its component divides among its threads as it likes
+    written: int = -1  # of a buffer, a counter: it holds what was written
+    spoils: tuple[int, ...] = ()  # the counters of buffers that a write makes worthless
     writes: dict[int, int] = field(default_factory=dict[int, int])  # agent -> record
     reads: dict[int, int] = field(default_factory=dict[int, int])
     location: Location = UNKNOWN

@@ -43,6 +43,8 @@ def accesses(
             table[number] = system.new_record("write" if write else "read", number, place)
             agents[number].own |= table[number]
     shared = overlaps(system)
+    for place, others in zip(places, shared, strict=True):
+        place.spoils = tuple(sorted(places[other].written for other in others if places[other].written >= 0))
     made: dict[tuple[int, int, bool], Access] = {}
     numbers = {id(agent): number for number, agent in enumerate(agents)}
 

@@ -97,7 +97,9 @@ class Resources:
         else:
             return None
         found = self.place(("buffer", agent.cta, instance, name), name, f"@{instance}::@{name}", ranges)
-        self.system.places[found].private = True
+        if not self.system.places[found].private:
+            self.system.places[found].private = True
+            self.system.places[found].written = self.system.counter()
         return found
 
     def slots(self, cta: int, key: tuple[str, str], port: Port, placed: dict[str, Any]) -> list[int]:

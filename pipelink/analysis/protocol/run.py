@@ -314,7 +314,16 @@ class Machine:
     def _touched(self, number: int, agent: Agent, step: Instruction) -> bool:
         self._event(number, step, -1, -1)
         self._touch(number, step, step.accesses, -1)
-        self.values[agent.pc] += 1
+        values = self.values
+        for access in step.accesses:
+            place = self.system.places[access.place]
+            if access.write:
+                values[place.written] = 1
+                for other in place.spoils:
+                    values[other] = 0
+            elif not values[place.written]:
+                raise Violation("unwritten", number, step, place=access.place)
+        values[agent.pc] += 1
         return True
 
     def _hold(self, number: int, agent: Agent, step: Instruction) -> bool:
@@ -391,6 +400,11 @@ class Machine:
         values[agent.pc] += 1
         return True
 
+    def _skip(self, number: int, agent: Agent, step: Instruction) -> bool:
+        self.values[self.instances[number][step.symbol]] += 1
+        self.values[agent.pc] += 1
+        return True
+
     def _loop(self, number: int, agent: Agent, step: Instruction) -> bool:
         values = self.values
         decided, all_ = self.state.logs.get((step.symbol, values[step.counter] - 1), (0, False))
@@ -453,6 +467,7 @@ _HANDLERS = {
     Op.LOCAL_WAIT: Machine._local_wait,  # pyright: ignore[reportPrivateUsage]
     Op.LOCAL_RELEASE: Machine._local_release,  # pyright: ignore[reportPrivateUsage]
     Op.START: Machine._start,  # pyright: ignore[reportPrivateUsage]
+    Op.SKIP: Machine._skip,  # pyright: ignore[reportPrivateUsage]
     Op.LOOP: Machine._loop,  # pyright: ignore[reportPrivateUsage]
     Op.SET: Machine._set,  # pyright: ignore[reportPrivateUsage]
     Op.COUNT: Machine._count,  # pyright: ignore[reportPrivateUsage]

@@ -358,6 +358,14 @@ class _Verdict:
     def say_unheld(self) -> _Said:
         return _Said("slot-race", f"{self.me}: {self.doing} without holding a slot")
 
+    def say_unwritten(self) -> _Said:
+        place = self.system.places[self.violation.place]
+        return _Said(
+            "slot-race", f"{self.me}: {self.doing}, which holds nothing that was written",
+            f"'{place.owner}' is not written before, or since something else was written there" if place.spoils else
+            f"no step before writes '{place.owner}'",
+        )  # fmt: skip
+
     def say_ahead(self) -> _Said:
         return _Said("slot-race", f"{self.me}: {self.doing} overwrites a slot that was not released")
 
