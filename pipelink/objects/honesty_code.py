@@ -15,7 +15,8 @@ from pipelink.objects.claims import WARP, Claims, Code, Use, alignment_of, split
 from pipelink.objects.honesty import Problem, Row, listed
 from pipelink.objects.model import Record
 from pipelink.objects.ptx import Function, Instruction, Module
-from pipelink.objects.ptx_values import Origins, Placed, number, placement_uses, registers
+from pipelink.objects.ptx_placement import Placed, placement_uses, size_uses
+from pipelink.objects.ptx_values import Origins, number, registers
 from pipelink.support.diagnostics import Severity
 
 # Where answers run is for whoever calls to say.  What takes fragments needs a whole, aligned warpgroup.
@@ -266,7 +267,7 @@ def _thread_numbers(reading: Reading) -> Iterator[Row]:
         found.append("threadIdx.x, passed on")
         message = f"{reading.what} hands threadIdx.x on, to where it cannot be followed"
         problems.append(reading.problem("warning", "launch-shape", message, *unclear, hint=hint))
-    for register, texts in sorted(_sizes(reading).items()):
+    for register, texts in sorted(size_uses(reading.functions, _LAUNCH_SIZES).items()):
         found.append(register)
         message = f"{reading.what} reads {register}, which is a fact about the whole kernel"
         problems.append(reading.problem("error", "launch-shape", message, *texts))
@@ -274,16 +275,6 @@ def _thread_numbers(reading: Reading) -> Iterator[Row]:
     if role is not None and role.values.get("threads") == "one":
         declared = "one thread"
     yield reading.row("threads", declared, listed(found, "modulo only"), problems)
-
-
-def _sizes(reading: Reading) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for _, instruction in reading.instructions:
-        for operand in instruction.operands:
-            for register in registers(operand):
-                if register.startswith(_LAUNCH_SIZES):
-                    found.setdefault(register, []).append(instruction.text)
-    return found
 
 
 # -------------------------------------------------------------------------------------------- what the linker owns

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelink.objects import ptx
-from pipelink.objects.ptx_values import Origins, Placed, number, placement_uses
+from pipelink.objects.ptx_placement import Placed, placement_uses, size_uses
+from pipelink.objects.ptx_values import Origins, number
 
 FIRST = "_ZN1a1r15pl_first_threadEiPv"
 
@@ -118,6 +119,14 @@ INDEPENDENT = {
     "and.b32 %r4, %r3, 3; setp.eq.s32 %p1, %r4, 0;",
     "modulo its own count": "mov.u32 %r1, %tid.x; rem.u32 %r2, %r1, 128; st.global.u32 [%r2], 1;",
     "extracted": "mov.u32 %r1, %tid.x; bfe.u32 %r2, %r1, 2, 3; st.global.u32 [%r2], 1;",
+    "signed modulo": "mov.u32 %r1, %tid.x; shr.s32 %r2, %r1, 31; shr.u32 %r3, %r2, 27; add.s32 %r4, %r1, %r3; "
+    "and.b32 %r5, %r4, -32; sub.s32 %r6, %r1, %r5; setp.eq.s32 %p1, %r6, 0;",
+    "modulo 96, as compiled": "mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, -1431655765; shr.u64 %rd2, %rd1, 38; "
+    "cvt.u32.u64 %r2, %rd2; mul.lo.s32 %r3, %r2, 96; sub.s32 %r4, %r1, %r3; st.global.u32 [%r4], 1;",
+    "the same by the high half": "mov.u32 %r1, %tid.x; mul.hi.u32 %r2, %r1, 2863311531; shr.u32 %r3, %r2, 6; "
+    "mul.lo.s32 %r4, %r3, 96; sub.s32 %r5, %r1, %r4; st.global.u32 [%r5], 1;",
+    "rank of three dimensions": "mov.u32 %r1, %tid.y; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; "
+    "mad.lo.s32 %r4, %r1, %r2, %r3; and.b32 %r5, %r4, 31; st.global.u32 [%r5], 1;",
     "not used": "mov.u32 %r1, %tid.x;",
 }
 # Each first differing instruction depends on where the role is.
@@ -129,6 +138,7 @@ DEPENDENT = {
     "divided": ("mov.u32 %r1, %tid.x; div.u32 %r2, %r1, 48;", ("div.u32", True)),
     "as a float": ("mov.u32 %r1, %tid.x; cvt.rn.f32.u32 %f1, %r1;", ("cvt.rn.f32.u32", True)),
     "first as it is": (first_thread("%r1") + "mov.u32 %r2, %tid.x; setp.lt.s32 %p1, %r1, 64;", ("setp.lt.s32", True)),
+    "by its sign": ("mov.u32 %r1, %tid.x; add.s32 %r2, %r1, -64; shr.s32 %r3, %r2, 31;", ("shr.s32", True)),
     "into local memory": ("mov.u32 %r1, %tid.x; st.local.u32 [%rd1], %r1;", ("st.local.u32", False)),
     "either": ("mov.u32 %r1, %tid.x; selp.b32 %r2, %r1, 0, %p1;", ("selp.b32", True)),
 }
@@ -136,7 +146,9 @@ DEPENDENT = {
 
 @pytest.mark.parametrize("name", INDEPENDENT)
 def test_what_does_not_depend_on_the_placement(name: str) -> None:
-    assert uses(INDEPENDENT[name]) == []
+    threads = 96 if "96" in name or "same" in name else 128
+    assert uses(INDEPENDENT[name], threads=threads) == []
+    assert size_uses(kernel(INDEPENDENT[name]).reachable("k"), ("%ntid.",)) == {}
 
 
 @pytest.mark.parametrize("name", DEPENDENT)
@@ -149,6 +161,13 @@ def test_alignment_decides_what_a_mask_removes() -> None:
     body = "mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; and.b32 %r3, %r2, 3; setp.eq.s32 %p1, %r3, 0;"
     assert uses(body, alignment=128, threads=96) == []
     assert uses(body, alignment=32, threads=96) == [("and.b32", True)]
+
+
+def test_a_size_that_counts() -> None:
+    body = (
+        "mov.u32 %r1, %ntid.x; mov.u32 %r2, %r1; add.s32 %r3, %r2, %r4; mov.u32 %r5, %tid.y; mul.lo.s32 %r6, %r5, %r1;"
+    )
+    assert size_uses(kernel(body).reachable("k"), ("%ntid.",)) == {"%ntid.x": ["add.s32 %r3, %r2, %r4"]}
 
 
 @pytest.mark.parametrize(
@@ -175,6 +194,7 @@ def test_any_text_is_read(pieces: list[str], inside: bool) -> None:
     for name in module.functions:
         functions = module.reachable(name)
         placement_uses(functions, Placed(32, 32, frozenset()))
+        size_uses(functions, ("%ntid.", "%tid."))
         origins = Origins(functions)
         for function in functions:
             for instruction in function.instructions:
