@@ -77,7 +77,7 @@ def check_shape(kernel: Kernel, components: Mapping[str, Component], diagnostics
     if len(diagnostics.errors) > before:
         return False
     checker.agreement()
-    return all(item.id != "bad-placement" for item in diagnostics.items)
+    return all(item.id != "bad-placement" for item in diagnostics.errors[before:])
 
 
 class _Checker:

@@ -34,14 +34,15 @@ _LARGE = 1 << 20  # a dimension of which only grids that are bounded otherwise s
 
 
 def check_static(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> bool:
-    """Check a placed kernel; ``components`` by name.  False where its placement cannot be read at all, so that no other
-    analysis should try to.
+    """Check a placed kernel; ``components`` by name.  False where its placement is incomplete or contradicts itself, so
+    that no other analysis should go by it.
 
     Reports ``not-placed``, ``bad-placement``, ``placement-range``, ``placement-overlap``, ``bad-alignment``,
     ``unaligned-warpgroup``, ``register-pool``, ``barrier-shared``, ``barrier-mismatch``, ``tensor-memory-order``,
     ``arrival-count``, ``slot-race``, ``missing-fence``, ``peer-lifetime``, ``cluster-mismatch``, ``not-resident``,
     ``instances-overlap`` and ``unsupported-by-target``; raises LinkError ``unknown-target``.
     """
+    before = len(diagnostics.errors)
     facts = target(kernel.target, kernel.location)
     if not check_shape(kernel, components, diagnostics):
         return False
@@ -68,7 +69,7 @@ def check_static(kernel: Kernel, components: Mapping[str, Component], diagnostic
     _check_cursors(kernel, lifetimes, diagnostics)
     _check_residency(kernel, lifetimes.components, diagnostics)
     _check_resident_columns(kernel, facts, diagnostics)
-    return True
+    return all(item.id != "bad-placement" for item in diagnostics.errors[before:])
 
 
 class _Ends:
