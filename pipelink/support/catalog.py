@@ -103,7 +103,7 @@ CATALOG: dict[str, str] = {
     "tensor-map": "a tensor map's box or extents are beyond what TMA supports",
     "grid-limit": "a launch's grid is negative, too large or no multiple of the cluster",
     "grid-not-resident": "a grid that synchronises has more CTAs than fit on the device",
-    "kernel-hang": "a wait of a debug link took longer than its limit: roles wait for each other, or for one that is gone",
+    "kernel-hang": "a wait of a debug link passed its limit: roles wait for each other, or for one that is gone",
     "no-timeline": "a kernel was linked without a timeline, or not launched",
     "preload-needed": "a kernel would be loaded or given memory inside a graph capture",
     # passes and tools
