@@ -1,8 +1,8 @@
 // KIND: more than 16 named barriers
 // DECIDED: check
 // REPORT: https://github.com/NVIDIA/cutlass/issues/2672
-// WRONG: A kernel used barrier 17 of a library that already reserves the first of the 16 that the hardware has, and
-// saw its threads meet others than they named.
+// WRONG: Some warps of a kernel waited at barrier 1, others arrived at barrier 17. There are 16, of which the library
+// keeps the first for itself; the author asked what happens then.
 // RUN: pl-opt --pipeline=check,place -split-input-file -verify-diagnostics %s
 
 // Twelve of one library and four of another.
