@@ -13,8 +13,6 @@ from pathlib import Path
 from pipelink.support.catalog import CATALOG
 
 FOLDER = Path(__file__).resolve().parent
-SUFFIXES = (".mlir", ".test", ".py")
-HELPERS = ("__init__.py", "heads.py", "lit.cfg.py", "conftest.py")
 DECIDED = ("check", "place", "prove", "audit", "link", "launch", "debug", "prevented")
 _HEAD_LINES = 15
 _KEY = re.compile(r"^(?://|#)\s*(KIND|DECIDED|REPORT|WRONG):\s*(\S.*)$")
@@ -61,5 +59,5 @@ def read(path: Path) -> Entry:
 
 def entries() -> list[Entry]:
     """Every file of the corpus, by area and name."""
-    files = sorted(p for p in FOLDER.rglob("*") if p.suffix in SUFFIXES and "Inputs" not in p.parts)
-    return [read(path) for path in files if path.name not in HELPERS and "__pycache__" not in path.parts]
+    paths = [p for pattern in ("*.mlir", "*.test", "test_*.py") for p in FOLDER.rglob(pattern)]
+    return [read(path) for path in sorted(paths) if "Inputs" not in path.parts]
