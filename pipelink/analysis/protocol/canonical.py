@@ -4,15 +4,15 @@
   slot is listed from there.  Other counters are counted from the lowest of those that go together.
 * Knowledge that can make no difference is left out: of a phase that everybody who waits for it has seen; what all who
   will wait know already; what those who will arrive bring with them.
-* Of loops by one name only those are kept that somebody has not finished, counted from the last reader.
+* Of loops by one name only those are kept that somebody has not finished (:mod:`names`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pipelink.analysis.protocol.model import Endpoint, Op
+from pipelink.analysis.protocol.model import Endpoint
+from pipelink.analysis.protocol.names import Names
 from pipelink.analysis.protocol.places import overlaps
 from pipelink.analysis.protocol.run import Machine, State
 
@@ -35,7 +35,7 @@ class Keys:
     def __init__(self, machine: Machine) -> None:
         self.machine, self.system = machine, machine.system
         self.agents = machine.agents
-        self.loops = [[step for step in agent.code if step.op is Op.START] for agent in self.agents]
+        self.names = Names(machine)
         self.watched: list[list[tuple[Endpoint, int]]] = [[] for _ in self.system.barriers]
         self.coming = self._coming()
         self.tokens = [bool(barrier.takers) for barrier in self.system.barriers]
@@ -161,9 +161,9 @@ class Keys:
                 values[ended] = 1 + state.values[cursor] - state.values[ended]
         for ring in self.rings:
             self._rotate(ring, state, values, known)
-        logs: list[tuple[int, int, int, bool, bool]] = []
-        for index, symbol in enumerate(self.system.symbols):
-            logs += self._normalise(state, values, index, symbol.at_least_once)
+        logs: list[tuple[int, ...]] = []
+        for symbol in range(len(self.system.symbols)):
+            logs += self.names.normalise(state, values, symbol)
         return tuple(values), tuple(known), tuple(logs)
 
     def _known(self, state: State) -> list[int]:
@@ -219,59 +219,3 @@ class Keys:
                 if bits and bits != ones:
                     turned = (bits >> first | bits << (stages - first)) & ones
                     known[index] = holder & ~mask | turned << block
-
-    # -- names
-
-    def readers(self, state: State, symbol: int) -> Iterator[int]:
-        """The agents that may still ask for a name."""
-        for number, agent in enumerate(self.agents):
-            if symbol in agent.symbols[state.values[agent.pc]]:
-                yield number
-
-    def reading(self, state: State, number: int, symbol: int) -> tuple[int, int]:
-        """The loop by a name, and its iteration, that an agent is at: the earliest, if it is in several."""
-        values = state.values
-        active = [
-            (values[step.counter] - 1, values[step.counter + 1])
-            for step in self.loops[number]
-            if step.symbol == symbol and values[step.counter]
-        ]
-        return min(active) if active else (values[self.machine.instances[number][symbol]], 0)
-
-    def _normalise(
-        self, state: State, values: list[int], symbol: int, least: bool
-    ) -> list[tuple[int, int, int, bool, bool]]:
-        """Count loops by one name, and their iterations, from where the last reader is; forget what came before."""
-        at = {number: self.reading(state, number, symbol) for number in self.readers(state, symbol)}
-        base = min((instance for instance, _ in at.values()), default=0)
-        for number, counters in enumerate(self.machine.instances):
-            if symbol in counters:
-                counter = counters[symbol]
-                values[counter] = values[counter] - base if number in at else 0
-        found: list[tuple[int, int, int, bool, bool]] = []
-        kept: dict[int, int] = {}
-        for (other, instance), (count, all_) in list(state.logs.items()):
-            if other != symbol:
-                continue
-            if instance < base or not at:
-                del state.logs[other, instance]
-                continue
-            low = 0
-            if not self.system.symbols[symbol].ways:
-                low = min((p if i == instance else 0 for i, p in at.values() if i <= instance), default=count)
-                low = min(low, *self._positions(state, symbol, instance), count)
-            kept[instance] = low
-            found.append((symbol, instance - base, count - low, all_, least and not count))
-        for number in range(len(self.agents)):
-            for step in self.loops[number]:
-                if step.symbol == symbol and values[step.counter]:
-                    values[step.counter + 1] -= kept.get(values[step.counter] - 1, 0)
-                    values[step.counter] -= base
-        found.sort()
-        return found
-
-    def _positions(self, state: State, symbol: int, instance: int) -> Iterator[int]:
-        for number in range(len(self.agents)):
-            for step in self.loops[number]:
-                if step.symbol == symbol and state.values[step.counter] == instance + 1:
-                    yield state.values[step.counter + 1]

@@ -520,7 +520,7 @@ class _Writer:
             case "acquire":
                 self.emit(Op.LOCAL_ACQUIRE, text, end=fill, partner=read)
             case "commit":
-                self.emit(Op.LOCAL_COMMIT, text, end=fill, partner=read)
+                self.emit(Op.LOCAL_COMMIT, text, end=fill, partner=read, keep=action.keep)
             case "wait":
                 self.meet("sync", placed["barrier"], f"@{instance}::@{port.name}", f"{label} (wait)", port.location)
                 self.emit(Op.LOCAL_WAIT, text, end=read, partner=fill)
@@ -541,6 +541,7 @@ class _Writer:
                 0, location=port.location,
             )  # fmt: skip
             self.agent.endpoints.append(end)
+            end.marks = [counter() for _ in slots] if producer else []
             self.resources.touches[id(end)] = [[(slot, producer)] for slot in slots]
             ends.append(end)
         self.resources.group([(c, stages) for end in ends for c in (end.cursor, end.done)])
@@ -556,7 +557,7 @@ class ProtocolTooLong(Exception):
 
 
 def _share_ends(system: System) -> None:
-    """Threads that never take of a port themselves touch the slots that others of their role have taken."""
+    """Threads that neither take nor give slots themselves touch those that others of their role have taken."""
     for agent in system.agents:
         for end in agent.endpoints:
             steps = [step for step in agent.code if step.end is end]
@@ -565,11 +566,11 @@ def _share_ends(system: System) -> None:
             others = (
                 other for a in system.agents if (a.role, a.cta) == (agent.role, agent.cta) for other in a.endpoints
             )
+            if any(step.signals for step in steps):
+                continue  # they give on what they do not have: nothing
             for other in others:
                 if other.reference == end.reference and other.agent < end.agent:
-                    end.cursor = other.cursor
-                    if not any(step.signals for step in steps):
-                        end.done = other.done
+                    end.cursor, end.done = other.cursor, other.done
                     break
             for number, step in enumerate(agent.code):
                 if step.end is end and step.op is Op.GIVE and not step.signals:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipelink.analysis.protocol.canonical import Keys
@@ -68,12 +69,14 @@ class Explored:
 class Explorer:
     """Explores one system."""
 
-    def __init__(self, system: System, limits: Limits) -> None:
+    def __init__(self, system: System, limits: Limits, fixed: Mapping[int, int] | None = None) -> None:
         self.system, self.limits = system, limits
         self.machine = Machine(system)
         self.agents = system.agents
         self.everybody = tuple(range(len(self.agents)))
+        self.machine.fixed = dict(fixed or {})
         self.keys = Keys(self.machine)
+        self.names = self.keys.names
 
     def run(self) -> Explored:
         """Raises LimitReached, StepLimit."""
@@ -87,8 +90,7 @@ class Explorer:
         def enter(parent: int, state: State, decision: Decision, waking: tuple[int, ...]) -> Found | None:
             """Go on from a decision; queue the decisions of the state that is reached, if it is new."""
             try:
-                machine.run(state, waking)
-                following = self.decisions(state)
+                following = self.settle(state, waking)
             except Violation as violation:
                 return self.replay(path, parent, decision, violation)
             key = self.keys.key(state)
@@ -116,6 +118,12 @@ class Explorer:
             if time.process_time() - began > limits.seconds:
                 raise LimitReached("seconds", self.size(len(seen)))
         return Explored(len(seen), machine.steps, found)
+
+    def settle(self, state: State, waking: tuple[int, ...]) -> list[Decision]:
+        """Go on until there is something to decide.  Raises Violation."""
+        self.machine.run(state, waking)
+        self.names.part(state)
+        return self.decisions(state)
 
     def size(self, states: int) -> str:
         return f"{states} states and {self.machine.steps} steps"
@@ -148,8 +156,7 @@ class Explorer:
         try:
             for one in reversed(decisions):
                 self.apply(state, one)
-                machine.run(state, one.agents)
-            self.decisions(state)
+                self.settle(state, one.agents)
         except Violation as again:
             violation = again
         events, machine.trace = machine.trace, None
@@ -254,10 +261,10 @@ class Explorer:
             step = self.at(state, number)
             if step.op is Op.CHOOSE:
                 instance = values[self.machine.instances[number][step.symbol]]
-                lag = self.lag(state, step.symbol, instance, 0)
+                lag = self.names.lag(state, step.symbol, instance, 0)
             else:
                 instance = values[step.counter] - 1
-                lag = self.lag(state, step.symbol, instance, values[step.counter + 1])
+                lag = self.names.lag(state, step.symbol, instance, values[step.counter + 1])
             if best is None or lag < best[0]:
                 best = (lag, step.symbol, instance)
         assert best is not None
@@ -271,17 +278,6 @@ class Explorer:
         if symbol.at_least_once and not count:
             return [more]
         return [Decision(waking, (entry, (count, True))), more]
-
-    def lag(self, state: State, symbol: int, instance: int, position: int) -> int:
-        """How far another reader of a name is behind."""
-        worst = 0
-        for number in self.keys.readers(state, symbol):
-            at, there = self.keys.reading(state, number, symbol)
-            if at < instance:
-                worst = max(worst, 1000 * (instance - at))
-            elif at == instance:
-                worst = max(worst, position - there)
-        return worst
 
     # -- who waits for whom
 

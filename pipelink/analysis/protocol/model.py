@@ -78,7 +78,7 @@ class Endpoint:
     token: bool = False
     watch: list[int] = field(default_factory=list[int])
     accesses: list[list[Access]] = field(default_factory=list[list[Access]])
-    marks: list[int] = field(default_factory=list[int])  # counters: the slot is the end mark
+    marks: list[int] = field(default_factory=list[int])  # counters: the slot is the end mark; of a local ring: groups
     record: int = 0  # of a take (tokens)
     staging: list[Access] = field(default_factory=list[Access])
     staged: list[Access] = field(default_factory=list[Access])

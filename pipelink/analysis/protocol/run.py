@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from pipelink.analysis.protocol.model import Access, Agent, Endpoint, Instruction, Op, Signal, System
 
 MAX_RUN = 200_000  # steps between two decisions
+LOGS = 64  # most logs of one loop by a name (names.py)
 
 
 @dataclass
 class State:
     """``values`` at the indices of the model; ``known`` of agents, of each barrier's phase in the making and last
-    phase, of each named barrier; ``logs``: (symbol, how many loops by it came before) -> (iterations decided, or the
-    way chosen; whether that is all)."""
+    phase, of each named barrier; ``logs``: (symbol, log) -> (iterations decided, or the way chosen; whether that is
+    all); the log of the n-th loop by a symbol is n times ``LOGS``, plus (-1 - symbol, n), that of the n-th choice n."""
 
     values: list[int]
     known: list[int]
@@ -78,6 +79,7 @@ class Machine:
             used = agent.symbols[0] if agent.symbols else frozenset[int]()
             self.instances.append({symbol: system.counter() for symbol in sorted(used)})
         self.steps = 0
+        self.fixed: dict[int, int] = {}  # symbols of a known count
 
     def initial(self) -> State:
         """All mbarriers are initialised; nobody has done anything, so everybody knows of everything."""
@@ -351,17 +353,22 @@ class Machine:
             raise Violation("ahead", number, step, slot)
         self._touch(number, step, end.accesses[slot], slot)
         values[end.cursor] += 1
+        values[end.marks[slot]] = 0
         values[agent.pc] += 1
         return True
 
     def _local_commit(self, number: int, agent: Agent, step: Instruction) -> bool:
+        """Makes a group of copies, be it empty.  A slot's mark counts the groups from its own on."""
         end, values = step.end, self.values
         assert end is not None
-        slot = values[end.done] % end.stages
-        self._event(number, step, slot, -1)
-        if values[end.cursor] > values[end.done]:
+        self._event(number, step, values[end.done] % end.stages, -1)
+        for mark in end.marks:
+            values[mark] += 0 < values[mark] < end.stages
+        while values[end.cursor] - values[end.done] > step.keep:
+            slot = values[end.done] % end.stages
             self._touch(number, step, end.accesses[slot], slot)
-        values[end.done] += 1
+            values[end.marks[slot]] = 1
+            values[end.done] += 1
         values[agent.pc] += 1
         return True
 
@@ -372,8 +379,9 @@ class Machine:
         assert other is not None
         slot = values[end.cursor] % end.stages
         self._event(number, step, slot, -1)
-        if values[other.done] <= values[end.cursor] + max(end.stages - 2, 0):
-            raise Violation("early", number, step, slot, number=values[other.done] - values[end.cursor])
+        groups = values[other.marks[slot]] if values[other.done] > values[end.cursor] else 0
+        if groups <= max(end.stages - 2, 0):
+            raise Violation("early", number, step, slot, number=groups)
         self._touch(number, step, end.accesses[slot], slot)
         values[end.cursor] += 1
         values[agent.pc] += 1
@@ -394,8 +402,9 @@ class Machine:
 
     def _start(self, number: int, agent: Agent, step: Instruction) -> bool:
         values, counter = self.values, self.instances[number][step.symbol]
+        log = values[counter] * LOGS + self.state.logs.get((-1 - step.symbol, values[counter]), (0, True))[0]
         values[counter] += 1
-        values[step.counter] = values[counter]  # plus one: 0 is outside of the loop
+        values[step.counter] = log + 1  # 0 is outside of the loop
         values[step.counter + 1] = 0
         values[agent.pc] += 1
         return True
@@ -407,7 +416,10 @@ class Machine:
 
     def _loop(self, number: int, agent: Agent, step: Instruction) -> bool:
         values = self.values
-        decided, all_ = self.state.logs.get((step.symbol, values[step.counter] - 1), (0, False))
+        if step.symbol in self.fixed:
+            decided, all_ = self.fixed[step.symbol], True
+        else:
+            decided, all_ = self.state.logs.get((step.symbol, values[step.counter] - 1), (0, False))
         if values[step.counter + 1] < decided:
             values[step.counter + 1] += 1
             values[agent.pc] += 1

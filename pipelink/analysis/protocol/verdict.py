@@ -248,13 +248,12 @@ class _Verdict:
 
     def say_race(self) -> _Said:
         found = self.violation
-        kind, other, place = self.system.record_names[found.records & -found.records]
+        record = found.records & -found.records
+        kind, other, place = self.system.record_names[record]
         mine, theirs = self.system.places[found.place], self.system.places[place]
         doing = "read" if kind == "read" else "write"
         events = self.found.events
-        last = next(
-            (i for i in range(len(events) - 2, -1, -1) if events[i].agent == other and _touches(events[i], place)), None
-        )
+        last = next((i for i in range(len(events) - 2, -1, -1) if _leaves(events[i], record)), None)
         conflict = (len(events) - 1,) if last is None else (last, len(events) - 1)
         if found.place != place:
             message = (
@@ -474,13 +473,14 @@ def _text(step: Instruction, slot: int) -> str:
     return f"{step.text}[{slot}]" if slot >= 0 else step.text
 
 
-def _touches(event: Event, place: int) -> bool:
+def _leaves(event: Event, record: int) -> bool:
+    """Whether the record of an access was made by this step."""
     end = event.step.end
-    if event.step.op in (Op.TOUCH,):
-        return any(access.place == place for access in event.step.accesses)
+    if event.step.op is Op.TOUCH:
+        return any(access.record == record for access in event.step.accesses)
     if end is None or not end.accesses or event.slot < 0:
         return False
-    return any(access.place == place for access in (*end.accesses[event.slot], *end.staging, *end.staged))
+    return any(access.record == record for access in (*end.accesses[event.slot], *end.staging, *end.staged))
 
 
 def _meets(one: Endpoint, other: Endpoint) -> bool:
