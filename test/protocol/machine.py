@@ -67,6 +67,7 @@ class Mover:
     at: int  # the first warp's number in the CTA
     mentions: set[int] = field(default_factory=set)  # the ports of its protocol
     ops: list[tuple[Any, ...]] = field(default_factory=list)
+    joining: list[list[Any]] = field(default_factory=list)  # slots that others took: port, operation after a barrier
 
 
 @dataclass

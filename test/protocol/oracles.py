@@ -28,7 +28,7 @@ def _ports(connect: Connect, of: Mapping[str, Component]) -> tuple[Port, Port]:
 
 
 def _fences(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
-    """Data that cross between ordinary accesses and the asynchronous units need fence.proxy.async (PTX ISA, proxies)."""
+    """Data that cross between ordinary and asynchronous accesses need fence.proxy.async (PTX ISA, proxies)."""
     for connect in kernel.connects:
         source, target = _ports(connect, of)
         placed = connect.placement or {}

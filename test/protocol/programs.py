@@ -239,7 +239,7 @@ class Builder:
             return
         threads, warps = taking_part(mover, by)
         if not threads:
-            if port is not None and action.verb in ("release", "commit") and port.direction != "local":
+            if port is not None and port.kind == "stream" and port.direction != "local":
                 self.leave_to_others(mover, instance, port, action)
             return
         if port is not None:
@@ -264,19 +264,34 @@ class Builder:
             raise UnsupportedError(f"{action.subject}.{action.verb}")
 
     def leave_to_others(self, mover: Mover, instance: str, port: Port, action: Action) -> None:
-        """Others of the role give a slot back, or commit it, for these warps too.  What they do with it ends where
-        they last meet or tell somebody after they took it, or else here."""
+        """Others of the role take a slot, or give it back, for these warps too.
+
+        If these warps give it back themselves, they use it from where they next meet somebody (or at once, there) on.
+        If others give back what these have taken, they use it until they last meet somebody before, or until here."""
         if port.direction == "out" and (instance, port.name) not in self.outgoing:
             return
         use = self.use(mover.cta, instance, port, "out" if port.direction == "out" else "in")
-        at = len(mover.ops)
-        for index in range(at - 1, -1, -1):
-            if mover.ops[index][0] in ("wait", "acquire") and mover.ops[index][1] == use.index:
-                break
-            if mover.ops[index][0] == "meet":
-                at = index
-                break
-        mover.ops.insert(at, ("yield", use.index, action.keep))
+        if action.verb in ("wait", "acquire"):
+            mover.joining.append([use.index, None])
+        elif action.verb in ("release", "commit"):
+            waiting = [join for join in mover.joining if join[0] == use.index]
+            for join in waiting:
+                mover.joining.remove(join)
+                mover.ops.append(("skip", use.index))
+            at = len(mover.ops)
+            for index in range(at - 1, -1, -1):
+                if mover.ops[index][0] in ("wait", "acquire", "join") and mover.ops[index][1] == use.index:
+                    break
+                if mover.ops[index][0] == "meet":
+                    at = index
+                    break
+            mover.ops.insert(at, ("yield", use.index, action.keep))
+
+    def join(self, mover: Mover, use: Use) -> None:
+        """The mover gives back slots that others took for it: so it used them."""
+        for join in [join for join in mover.joining if join[0] == use.index]:
+            mover.joining.remove(join)
+            mover.ops.insert(len(mover.ops) if join[1] is None else join[1], ("join", use.index))
 
     def touch(self, mover: Mover, use: Use) -> None:
         mover.ops += [("begin", use.index), ("finish", use.index)]
@@ -289,6 +304,8 @@ class Builder:
         mover.ops.append(("meet", at, placed["threads"], threads, warps, name, declared))
         if sync:
             mover.ops.append(("met", at))
+            for join in mover.joining:
+                join[1] = join[1] or len(mover.ops)
 
     def port_action(
         self, mover: Mover, instance: str, port: Port, action: Action, threads: int, warps: int, leave: list[Any]
@@ -305,6 +322,8 @@ class Builder:
             return
         use = self.use(mover.cta, instance, port, "out" if port.direction == "out" else "in")
         arrivals = arrivals_of(mover, use.unit, threads, warps)
+        if verb in ("commit", "copy", "release"):
+            self.join(mover, use)
         match verb:
             case "acquire":
                 mover.ops.append(("acquire", use.index, threads if use.unit == "tx" else 0))
@@ -313,7 +332,8 @@ class Builder:
                 mover.ops.append(("copy", use.index, keep))
             case "commit":
                 converted = self.staged(mover, instance, port, before=False)
-                mover.ops.append(("commit", use.index, keep, arrivals))
+                self.early(mover, use, keep, arrivals)
+                mover.ops.append(("commit", use.index, keep, min(arrivals, 1)))
                 if converted is not None:
                     mover.ops.append(("finish", converted.index))
                     self.staging_barrier(mover, instance, port)
@@ -321,19 +341,26 @@ class Builder:
                 mover.ops.append(("end", use.index, arrivals))
             case "wait":
                 at = len(mover.ops)
-                mover.ops.append(("wait", use.index, None))
+                mover.ops.append(("wait", use.index, arrivals, None))
                 for port_name, places in reversed(leave):
                     if port_name == use.name:
                         places.append(at)
                         break
             case "release":
-                mover.ops.append(("release", use.index, keep, arrivals))
+                self.early(mover, use, keep, arrivals)
+                mover.ops.append(("release", use.index, keep, min(arrivals, 1)))
             case "pass":
-                mover.ops.append(("pass", use.index, arrivals))
+                self.early(mover, use, 0, arrivals)
+                mover.ops.append(("pass", use.index, min(arrivals, 1)))
             case "take":
                 mover.ops.append(("take", use.index))
             case _:
                 raise UnsupportedError(f"{port.name}.{verb}")
+
+    def early(self, mover: Mover, use: Use, keep: int, arrivals: int) -> None:
+        """Of several arrivals the last is the mover's slowest warp: the others can come before it is done."""
+        if arrivals > 1:
+            mover.ops.append(("early", use.index, keep, arrivals - 1))
 
     def staging(self, mover: Mover, instance: str, port: Port, mode: str) -> Use | None:
         placed = self.placed(self.outgoing[instance, port.name][0])
@@ -411,46 +438,82 @@ class Builder:
         none, one = rates[key]
         for port, n in one.items():
             each = n - none.get(port, 0)
-            for other, (fixed, once) in rates.items():
-                if other == key or other not in self.elastic or each <= 0 or port not in once:
+            for other in self.users(port) - {key}:
+                fixed, once = rates[other]
+                if other not in self.elastic or each <= 0:
                     continue
-                if once[port] is None or fixed.get(port) is None:
+                if once.get(port, 0) is None or fixed.get(port, 0) is None:
                     continue
-                total = fixed.get(port, 0) + self.elastic[other] * (once[port] - fixed.get(port, 0))
+                first = fixed.get(port, 0)
+                total = first + self.elastic[other] * (once.get(port, 0) - first)
                 return max(total - none.get(port, 0), 0) // each
         return None
+
+    def users(self, ring: str) -> set[tuple[str, str]]:
+        """Roles that use a ring or token: those that its ports belong to, and those that reach it by calls."""
+        found: set[tuple[str, str]] = set()
+        for connect in self.kernel.connects:
+            if f"{connect.source.root}::{connect.source.leaf}" != ring:
+                continue
+            for end in (connect.source, connect.target):
+                component = self.component[end.root]
+                role = component.role_of(component.ports[end.leaf])
+                found |= {(end.root, role.name)} if role is not None else self.callers(end.root, end.leaf)
+        return found
+
+    def callers(self, instance: str, port: str) -> set[tuple[str, str]]:
+        return {
+            (owner, role)
+            for owner, component in self.component.items()
+            for role in component.roles
+            for where, action in self.inlined(owner, self.protocol(owner, role).body)
+            if (where, action.subject) == (instance, port)
+        }
 
     def tally(self, role: tuple[str, str], n: int) -> dict[str, int | None]:
         """Items of each ring that a role makes or takes when its elastic loop runs n times; None: until the end."""
         found: dict[str, Any] = {}
+        held: dict[str, int] = {}
 
-        def add(key: str, k: int | None) -> None:
-            found[key] = None if k is None or found.get(key, 0) is None else found.get(key, 0) + k
+        def ring(instance: str, step: Action) -> str | None:
+            port = (instance, step.subject)
+            connect = self.incoming.get(port) or next(iter(self.outgoing.get(port, [])), None)
+            return None if connect is None else f"{connect.source.root}::{connect.source.leaf}"
 
-        def walk(instance: str, block: Block, dynamic: bool, often: int = 1) -> None:
+        def add(key: str | None, k: int | None) -> None:
+            if key is not None:
+                found[key] = None if k is None or found.get(key, 0) is None else found.get(key, 0) + k
+
+        def walk(instance: str, block: Block, dynamic: bool) -> None:
             for step in block:
                 match step:
                     case Repeat():
-                        times = n if step.count is None else self.count(instance, step, role)
-                        walk(instance, step.body, dynamic, often * times)
+                        for _ in range(n if step.count is None else self.count(instance, step, role)):
+                            walk(instance, step.body, dynamic)
                     case Until():
-                        walk(instance, step.body, True, often)
+                        walk(instance, step.body, True)
                     case Choose():
-                        walk(instance, step.ways[0], True, often)
+                        walk(instance, step.ways[0], True)
                     case Rank():
                         if step.rank == 0:
-                            walk(instance, step.body, dynamic, often)
+                            walk(instance, step.body, dynamic)
                     case Action(verb="call"):
                         for callee, answer, _ in self.callees(instance, (step,)):
-                            walk(callee, self.protocol(callee, answer).body, dynamic, often)
-                    case Action(verb="acquire" | "wait" | "take" | "pass"):
-                        port = (instance, step.subject)
-                        connect = self.incoming.get(port) or next(iter(self.outgoing.get(port, [])), None)
-                        if connect is not None:
-                            add(f"{connect.source.root}::{connect.source.leaf}", None if dynamic else often)
+                            walk(callee, self.protocol(callee, answer).body, dynamic)
+                    case Action(verb="acquire"):
+                        held[f"{instance}::{step.subject}"] = held.get(f"{instance}::{step.subject}", 0) + 1
+                    case Action(verb="commit" | "copy"):
+                        own = held.get(f"{instance}::{step.subject}", 0)
+                        held[f"{instance}::{step.subject}"] = min(own, step.keep)
+                        add(ring(instance, step), None if dynamic else max(own - step.keep, 0))
+                    case Action(verb="wait" | "take" | "pass"):
+                        add(ring(instance, step), None if dynamic else 1)
                     case _:
                         pass
 
+        for instance, action in self.inlined(role[0], self.protocol(*role).body):
+            if action.verb in ("acquire", "wait", "take", "pass"):
+                add(ring(instance, action), 0)
         walk(role[0], self.protocol(*role).body, False)
         return found
 
@@ -480,6 +543,11 @@ class Builder:
             if port.direction == "out" and (owner, port.name) not in self.outgoing:
                 continue
             mover.mentions |= {self.use(mover.cta, owner, port, side).index for side in sides}
+        component = self.component[instance]
+        for port in component.ports.values():  # streams that nobody reads are missed, too
+            role = component.role_of(port)
+            if (port.kind, port.direction) == ("stream", "in") and role is not None and role.name == mover.role:
+                mover.mentions.add(self.use(mover.cta, instance, port, "in").index)
 
     def name_writers(self) -> None:
         for use in self.uses:
@@ -488,7 +556,7 @@ class Builder:
                     ("mover", mover.name)
                     for mover in self.movers
                     if any(
-                        op[0] in ("acquire", "issue")
+                        op[0] in ("acquire", "join", "issue")
                         and self.uses[op[1]].owner == use.owner
                         and (self.uses[op[1]].cta == use.cta or self.uses[op[1]].function == "pair")
                         for op in mover.ops

@@ -32,10 +32,10 @@ NAMES = (
 )
 
 
-def texts(folder: Path) -> dict[str, str]:
+def texts(folder: Path, only: list[str] | None = None) -> dict[str, str]:
     """The placed module of each composition, without the components that it does not use.  Compiles into ``folder``."""
     objects = Objects(folder)
-    return {name: _text(name, objects) for name in NAMES}
+    return {name: _text(name, objects) for name in NAMES if not only or name in only}
 
 
 def _text(name: str, objects: Objects) -> str:

@@ -122,10 +122,14 @@ class Simulator:
         read: dict[tuple[str, int], list[tuple[str, int]]] = {}
         for i, _ in enumerate(self.movers):
             items = dict(state[FIELDS * i + ITEMS])
-            for index, count in items.items():
+            for index, number in items.items():
+                if index < 0:
+                    continue
                 use = self.uses[index]
+                count = number - items.get(-1 - index, 0)
                 if use.kind == "out":
-                    made.setdefault((use.owner, use.cta), set()).add(count)
+                    uncommitted = sum(entry[0] == index for entry in state[FIELDS * i + HELD])
+                    made.setdefault((use.owner, use.cta), set()).add(count - uncommitted)
                 elif use.kind == "in":
                     read.setdefault((use.owner, use.cta), []).append((use.name, count))
         for key, counts in made.items():
@@ -267,6 +271,7 @@ class Simulator:
                     self.arrive(s, use.cta, use.full + 8 * entry[1], op[3])
             case "end":
                 stage, item = self.advance(s, i, use)
+                self.note_end(s, i, use)
                 self.word(s, i, use, stage, 1)
                 self.arrive(s, use.cta, use.full + 8 * stage, op[2])
             case "wait":
@@ -275,8 +280,10 @@ class Simulator:
                     value = s[self.cells_at + use.word_cells[stage]]
                     if value not in (("word", 0), ("word", 1)):
                         raise Fault(f"{mover.name}: the end mark of {use.name}[{stage}] was overwritten by {value}")
-                    if value[1] and op[2] is not None:
-                        s[at] = op[2]
+                    if value[1] and op[3] is not None:  # `ended` gives the mark's slot back
+                        self.note_end(s, i, use)
+                        self.give_back(s, use, stage, op[2], mover)
+                        s[at] = op[3]
                         return
                 self.hold(s, i, use, stage, item)
                 self.expect_item(s, mover, use, stage, item)
@@ -287,10 +294,25 @@ class Simulator:
                         s[at + HELD] = (*s[at + HELD], entry)
                         continue
                     self.give_back(s, use, entry[1], op[3], mover)
+            case "early":
+                if use.kind == "token_out":
+                    self.arrive(s, use.cta, use.full, op[3])
+                for entry in self.next_to_go(s, i, use, op[2]):
+                    if use.mode == "w":
+                        self.arrive(s, use.cta, use.full + 8 * entry[1], op[3])
+                    else:
+                        self.give_back(s, use, entry[1], op[3], mover)
             case "yield":
                 for entry in self.oldest(s, i, use, op[2]):
                     if use.mode == "w":
                         self.fill(s, use, entry, ("mover", mover.name))
+            case "skip":
+                self.next_item(s, i, use)
+            case "join":  # without waiting, and without moving the thread's own cursor
+                item = self.next_item(s, i, use)
+                self.hold(s, i, use, item % use.stages, item)
+                if use.mode == "r":
+                    self.expect_item(s, mover, use, item % use.stages, item)
             case "pass":
                 self.next_item(s, i, use)
                 self.arrive(s, use.cta, use.full, op[2])
@@ -336,11 +358,21 @@ class Simulator:
 
     # ---------------------------------------------------------------- memory
 
-    def oldest(self, s: list[Any], i: int, use: Use, keep: int) -> list[tuple[int, int, int]]:
-        """Take the oldest held slots of a port from the mover, until ``keep`` are left."""
+    def next_to_go(self, s: list[Any], i: int, use: Use, keep: int) -> list[tuple[int, int, int]]:
+        """The oldest held slots of a port but the last ``keep``."""
         queued = s[FIELDS * i + COMMITS]
         own = [entry for entry in s[FIELDS * i + HELD] if entry[0] == use.index and entry not in queued]
-        gone = own[: max(len(own) - keep, 0)]
+        return own[: max(len(own) - keep, 0)]
+
+    def note_end(self, s: list[Any], i: int, use: Use) -> None:
+        """One of the items so far was an end mark."""
+        items = dict(s[FIELDS * i + ITEMS])
+        items[-1 - use.index] = items.get(-1 - use.index, 0) + 1
+        s[FIELDS * i + ITEMS] = tuple(sorted(items.items()))
+
+    def oldest(self, s: list[Any], i: int, use: Use, keep: int) -> list[tuple[int, int, int]]:
+        """Take the oldest held slots of a port from the mover, until ``keep`` are left."""
+        gone = self.next_to_go(s, i, use, keep)
         if gone:
             held = list(s[FIELDS * i + HELD])
             for entry in gone:

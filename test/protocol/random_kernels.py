@@ -1,0 +1,127 @@
+"""Random small kernels: a global order of transfers in nested loops, seen by each role, with a few steps changed.
+
+Two or three roles are linked by streams and tokens; a role takes its own steps of the global order.  That cannot hang;
+then some steps are exchanged, dropped, doubled or held longer, or rings are shallower, so that about half can.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+
+from pipelink.support.protocol import Action, Block, Callers, Choose, Repeat, Step, Until
+from test.protocol.changes import spell
+from test.protocol.inputs import barrier, component, count, into, kernel, out, role, says, smem, token
+
+COUNTS = ("n", "m", "2", "n+", "1")
+
+
+@dataclass(frozen=True)
+class Channel:
+    name: str
+    source: int
+    target: int
+    kind: str  # stream, token
+    stages: int = 1
+    credit: int = 0
+
+
+@dataclass(frozen=True)
+class Loop:
+    count: str
+    body: tuple[Loop | Channel | str, ...]  # a string: what all roles meet at, or use, by themselves
+
+
+def kernel_text(seed: int) -> str:
+    """A module before check and place; not every one passes these."""
+    rng = random.Random(seed)
+    roles = rng.choice((2, 2, 3))
+    warps = [rng.choice((1, 1, 2, 4)) for _ in range(roles)]
+    channels = []
+    for i in range(rng.randint(1, 3)):
+        source, target = rng.sample(range(roles), 2)
+        kind = rng.choice(("stream", "stream", "token"))
+        channels.append(Channel(f"c{i}", source, target, kind, rng.randint(1, 2), rng.randint(0, 1)))
+    order = _order(rng, channels, 0)
+    parts: list[str] = []
+    for me in range(roles):
+        body = _seen(rng, order, me, warps[me])
+        for _ in range(rng.choice((0, 0, 1, 1, 2))):
+            body = _changed(rng, body, warps[me])
+        ports = [_port(channel, me) for channel in channels if me in (channel.source, channel.target)]
+        stated = [says("run", spell(body))] if body else []
+        local = [smem("own", 256), barrier("met", 32 * warps[me])]
+        parts.append(component(f"r.role{me}", role("run", warps[me]), *ports, *local, count("n"), count("m"), *stated))
+    links = [
+        f"a{c.source}.{c.name} > a{c.target}.{c.name} | "
+        + (f"stages = {c.stages} : i64" if c.kind == "stream" else f"credit = {c.credit} : i64")
+        for c in channels
+    ]
+    return "".join(parts) + kernel(*links, **{f"a{me}": f"r.role{me}" for me in range(roles)})
+
+
+def _port(channel: Channel, me: int) -> str:
+    if channel.kind == "token":
+        return token(channel.name, "out" if me == channel.source else "in")
+    return out(channel.name) if me == channel.source else into(channel.name)
+
+
+def _order(rng: random.Random, channels: list[Channel], depth: int) -> tuple[Loop | Channel | str, ...]:
+    found: list[Loop | Channel | str] = []
+    for _ in range(rng.randint(1, 3)):
+        if depth < 2 and rng.random() < 0.5:
+            found.append(Loop(rng.choice(COUNTS), _order(rng, channels, depth + 1)))
+        elif rng.random() < 0.15:
+            found.append("own")
+        else:
+            found.append(rng.choice(channels))
+    return tuple(found)
+
+
+def _seen(rng: random.Random, order: tuple[Loop | Channel | str, ...], me: int, warps: int) -> Block:
+    found: list[Step] = []
+    for item in order:
+        if isinstance(item, Loop):
+            body = _seen(rng, item.body, me, warps)
+            if body:
+                found.append(Repeat(item.count.rstrip("+"), body, item.count.endswith("+")))
+        elif isinstance(item, str):
+            if rng.random() < 0.5:
+                by = Callers(1, "warp") if rng.random() < 0.5 and warps > 1 else None
+                met = Action("met", "sync")
+                found += [Action("own", "write"), met, Action("own", "read", by=by), met]
+        elif item.kind == "token" and me == item.source:
+            found.append(Action(item.name, "pass"))
+        elif item.kind == "token" and me == item.target:
+            found.append(Action(item.name, "take"))
+        elif me == item.source:
+            found += [Action(item.name, "acquire"), Action(item.name, "commit")]
+        elif me == item.target:
+            found += [Action(item.name, "wait"), Action(item.name, "release", keep=int(rng.random() < 0.1))]
+    return tuple(found)
+
+
+def _changed(rng: random.Random, block: Block, warps: int) -> Block:
+    """One step of the block, or of a block in it, is another."""
+    if not block:
+        return block
+    i = rng.randrange(len(block))
+    step = block[i]
+    if isinstance(step, Repeat | Until) and rng.random() < 0.7:
+        return (*block[:i], replace(step, body=_changed(rng, step.body, warps)), *block[i + 1 :])
+    match rng.randrange(7):
+        case 0:
+            return (*block[:i], *block[i + 1 :])
+        case 1:
+            return (*block[: i + 1], step, *block[i + 1 :])
+        case 2 | 3 if i + 1 < len(block):
+            return (*block[:i], block[i + 1], step, *block[i + 2 :])
+        case 4 if isinstance(step, Action) and step.verb in ("release", "commit"):
+            return (*block[:i], replace(step, keep=1 - step.keep), *block[i + 1 :])
+        case 5 if isinstance(step, Action) and warps > 1:
+            return (*block[:i], replace(step, by=None if step.by else Callers(1, "warp")), *block[i + 1 :])
+        case 6 if isinstance(step, Repeat):
+            return (*block[:i], replace(step, count=rng.choice(("n", "m", "n + 1", "2"))), *block[i + 1 :])
+        case _:
+            name = rng.choice(("x", "y"))
+            return (*block[:i], Choose(name, ((step,), ())), *block[i + 1 :])
