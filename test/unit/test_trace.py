@@ -70,6 +70,12 @@ def test_text_counts_what_it_leaves_out() -> None:
     assert steps[-1].startswith("x  201")
 
 
+def test_text_shows_what_was_done_to_the_slot_that_is_waited_for() -> None:
+    filler = tuple(Step(MMA, f"wait ab[{1 + n % 3}]") for n in range(100))
+    steps = (Step(LOAD, "copy ab[1]"), Step(LOAD, "copy ab[0]"), *filler, Step(LOAD, "acquire ab[0]", blocked=True))
+    assert Trace("t", (LOAD, MMA), steps).shown(5) == (1, 99, 100, 101, 102)
+
+
 def test_a_diagnostic_shows_its_trace() -> None:
     item = Diagnostic("error", "arrival-count", "m", trace=STUCK, hint="h")
     lines = shown(item).splitlines()
