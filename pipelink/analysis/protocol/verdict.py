@@ -74,7 +74,7 @@ class _Verdict:
     # -- roles that wait for ever
 
     def blocked(self) -> _Said:
-        stuck = [n for n in self.found.blocked if not self.idle(n)]
+        stuck = self.found.blocked
         short = next((number for number in stuck if self.short(number)), None)
         if short is not None:
             self.where = self.at(short).location
@@ -440,7 +440,7 @@ class _Verdict:
             )  # fmt: skip
         if self.violation.kind == "blocked":
             for number in self.found.blocked:
-                if not self.idle(number):
+                if True:
                     step, end = self.at(number), self.at(number).end
                     slot = self.values[end.cursor] % end.stages if end is not None and not end.token else -1
                     inside = step.op is Op.SYNC
