@@ -274,7 +274,8 @@ def _thread_numbers(reading: Reading) -> Iterator[Row]:
     declared = f"{threads_of(role)} threads" if role is not None else "its caller's threads"
     if role is not None and role.values.get("threads") == "one":
         declared = "one thread"
-    yield reading.row("threads", declared, listed(found, "modulo only"), problems)
+    read = any("%tid.x" in operand for _, instruction in reading.instructions for operand in instruction.operands)
+    yield reading.row("threads", declared, listed(found, "modulo only" if read else "not asked"), problems)
 
 
 # -------------------------------------------------------------------------------------------- what the linker owns
