@@ -4,9 +4,13 @@ import re
 
 import pytest
 
+from pipelink.ir import parse
+from pipelink.passes.pipeline import parse_pipeline, run_pipeline
+from pipelink.support.diagnostics import Diagnostic, LinkError
 from test.corpus.heads import DECIDED, Entry, entries, kinds
 
 ENTRIES = entries()
+SEQUENCES = {"deadlock", "rate-mismatch", "slot-race", "arrival-count", "barrier-participation"}
 _SPLIT = re.compile(r"^// -----$", re.M)
 
 
@@ -44,3 +48,29 @@ def test_the_fix_stands_beside_the_fault(entry: Entry) -> None:
         parts = _SPLIT.split(text)
         assert any("expected-error" in part for part in parts)
         assert any("expected-error" not in part for part in parts)
+
+
+def refused(part: str, pipeline: str) -> list[Diagnostic]:
+    try:
+        run_pipeline(parse_pipeline(pipeline), parse(part))
+    except LinkError as problem:
+        return list(problem.diagnostics)
+    return []
+
+
+def proved() -> list[Entry]:
+    """Entries whose parts ``prove`` refuses; those that edit a placement are left to lit."""
+    found = [entry for entry in ENTRIES if set(entry.ids) & SEQUENCES and "prove" in entry.decided]
+    return [entry for entry in found if "-verify-diagnostics" in entry.path.read_text()]
+
+
+@pytest.mark.parametrize("entry", proved(), ids=name)
+def test_a_sequence_is_shown(entry: Entry) -> None:
+    """Where steps lead to the fault, the diagnostic has them."""
+    text = entry.path.read_text()
+    pipeline = text.split("--pipeline=")[1].split()[0]
+    found = [d for part in _SPLIT.split(text) for d in refused(part, pipeline) if d.id in SEQUENCES]
+    assert found
+    for diagnostic in found:
+        assert diagnostic.trace is not None
+        assert diagnostic.trace.steps
