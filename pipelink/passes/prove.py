@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pipelink.analysis.protocol.compile import ProtocolTooLong, compile_kernel
-from pipelink.analysis.protocol.explore import Explorer, LimitReached, Limits, StepLimit
+from pipelink.analysis.protocol.decide import decide
+from pipelink.analysis.protocol.explore import LimitReached, Limits, StepLimit
 from pipelink.analysis.protocol.verdict import report
 from pipelink.ir.views import Component, Kernel, program
 from pipelink.passes.prove_static import check_static
@@ -57,10 +58,17 @@ def prove_kernel(
                 _warn(kernel, components, role, why, diagnostics)
         for part in parts:
             left = limits.seconds - (time.process_time() - began)
-            explored = Explorer(part.system, Limits(limits.states - states, limits.steps - steps, left)).run()
-            states, steps = states + explored.states, steps + explored.steps
-            if explored.found is not None:
-                report(part.system, explored.found, diagnostics)
+            decided = decide(part.system, Limits(limits.states - states, limits.steps - steps, left))
+            states, steps = states + decided.states, steps + decided.steps
+            if decided.found is not None:
+                report(part.system, decided.found, diagnostics)
+            for name, most in decided.bounded.items():
+                diagnostics.warning(
+                    "unproven",
+                    f"kernel '{kernel.name}' is proved for '{name}' from 0 to {most} only: loops by it that do not "
+                    "correspond have to run equally often",
+                    kernel.location,
+                )
     except LimitReached as limit:
         if len(diagnostics.errors) == before:
             diagnostics.error(

@@ -55,6 +55,7 @@ class Found:
     blocked: list[int]
     logs: dict[tuple[int, int], tuple[int, bool]]
     values: list[int]
+    fixed: Mapping[int, int]
 
 
 @dataclass
@@ -128,6 +129,18 @@ class Explorer:
     def size(self, states: int) -> str:
         return f"{states} states and {self.machine.steps} steps"
 
+    def contradiction(self, found: Found) -> list[int]:
+        """Parameters of the launch by which two loops of a counterexample run differently often."""
+        counts: dict[int, tuple[set[int], set[int]]] = {}
+        for (symbol, _), (count, all_) in found.logs.items():
+            if symbol >= 0 and self.system.symbols[symbol].constant:
+                counts.setdefault(symbol, (set(), set()))[not all_].add(count)
+        return [
+            symbol
+            for symbol, (whole, begun) in sorted(counts.items())
+            if len(whole) > 1 or (whole and any(count > min(whole) for count in begun))
+        ]
+
     @staticmethod
     def again(path: list[tuple[int, Decision]], at: int, earlier: int) -> bool:
         """Whether ``earlier`` leads to ``at`` by forced decisions alone: a circle without a way out."""
@@ -160,8 +173,9 @@ class Explorer:
         except Violation as again:
             violation = again
         events, machine.trace = machine.trace, None
-        blocked = [number for number in self.everybody if self.waits(state, number)]
-        return Found(violation, events, blocked, state.logs, state.values)
+        _, hard, soft, _, _ = self.sorted(state)
+        blocked = [number for number in sorted([*hard, *soft]) if self.waits(state, number)]
+        return Found(violation, events, blocked, state.logs, state.values, dict(machine.fixed))
 
     # -- decisions
 
@@ -183,6 +197,19 @@ class Explorer:
 
     def decisions(self, state: State) -> list[Decision]:
         """What may happen next where nobody can go on.  Raises Violation if something else should have happened."""
+        asking, hard, soft, idle, sources = self.sorted(state)
+        wanted = self.wanted(state, hard, sources) if sources and hard else []
+        if wanted and not asking:
+            return [self.iterate(state, wanted[0], forced=True)]
+        if asking:
+            return [*(self.iterate(state, number) for number in wanted[:1]), *self.ask(state, asking)]
+        if hard:
+            raise Violation("blocked")
+        return self.rest(state, soft, idle, sources)
+
+    def sorted(self, state: State) -> tuple[list[int], list[int], list[int], list[int], list[int]]:
+        """The agents that ask for a count or a way; that wait; that wait for what may be an end mark; that may have
+        done enough; that make something when they are asked to."""
         asking: list[int] = []
         hard: list[int] = []
         soft: list[int] = []
@@ -202,13 +229,7 @@ class Explorer:
                 soft.append(number)
             else:
                 hard.append(number)
-        if sources and hard and (wanted := self.wanted(state, hard, sources)):
-            return [self.iterate(state, wanted[0], forced=True)]
-        if asking:
-            return self.ask(state, asking)
-        if hard:
-            raise Violation("blocked")
-        return self.rest(state, soft, idle, sources)
+        return asking, hard, soft, idle, sources
 
     def rest(self, state: State, soft: list[int], idle: list[int], sources: list[int]) -> list[Decision]:
         """Nobody has to go on: elastic loops may, or end."""

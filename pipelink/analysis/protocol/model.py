@@ -186,6 +186,7 @@ class Symbol:
     name: str
     at_least_once: bool = False
     ways: int = 0  # of a choice
+    constant: bool = False  # all loops by it run equally often: a parameter of the launch
 
 
 @dataclass

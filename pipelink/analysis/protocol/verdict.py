@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 from pipelink.analysis.protocol.explore import Found
 from pipelink.analysis.protocol.model import Agent, Endpoint, Instruction, Op, System
-from pipelink.analysis.protocol.run import Event, Violation
+from pipelink.analysis.protocol.run import LOGS, Event, Violation
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics, Location, Note
 from pipelink.support.trace import Step, Trace
+
+#: Of arrivals that may fall into a round that is not theirs.
+_ROUNDS = "before arriving again, wait for something that the others do behind their sync, or use two barriers in turn"
 
 
 @dataclass
@@ -158,6 +161,7 @@ class _Verdict:
                     "arrival-count",
                     f"{self.lane(number)} waits for ever {self.what(number)}: {barrier.name} expects "
                     f"{self.values[barrier.phase + 2]} bytes more than are copied",
+                    "acquiring a slot that TMA fills announces its bytes: copy on every way, or acquire on none",
                 )
         elif waited == []:
             named = self.system.named[step.named]
@@ -194,7 +198,9 @@ class _Verdict:
 
     def rate_hint(self, number: int, done: list[int]) -> str | None:
         step = self.at(number)
-        if step.end is None or step.op is Op.SYNC:
+        if step.op is Op.SYNC:
+            return "all who take part in a barrier have to come equally often"
+        if step.end is None:
             return None
         for other in done:
             for end in self.agents[other].endpoints:
@@ -355,7 +361,10 @@ class _Verdict:
         )  # fmt: skip
 
     def say_unheld(self) -> _Said:
-        return _Said("slot-race", f"{self.me}: {self.doing} without holding a slot")
+        step = self.violation.step
+        fills = step is not None and step.end is not None and step.end.producer
+        hint = "between its acquire and its commit" if fills else "between its wait and its release"
+        return _Said("slot-race", f"{self.me}: {self.doing} without holding a slot", f"a slot is one's own {hint}")
 
     def say_unwritten(self) -> _Said:
         place = self.system.places[self.violation.place]
@@ -393,12 +402,15 @@ class _Verdict:
         )  # fmt: skip
 
     def say_met_twice(self) -> _Said:
-        return _Said("barrier-participation", f"{self.me}: {self.doing} arrives twice in one round of the barrier")
+        return _Said(
+            "barrier-participation", f"{self.me}: {self.doing} arrives twice in one round of the barrier", _ROUNDS
+        )
 
     def say_generations(self) -> _Said:
         return _Said(
             "barrier-participation",
             f"{self.me}: {self.doing} arrives at named barrier {self.named().id} and the round before may not be over",
+            _ROUNDS,
         )  # fmt: skip
 
     def say_crowd(self) -> _Said:
@@ -440,15 +452,13 @@ class _Verdict:
             )  # fmt: skip
         if self.violation.kind == "blocked":
             for number in self.found.blocked:
-                if True:
-                    step, end = self.at(number), self.at(number).end
-                    slot = self.values[end.cursor] % end.stages if end is not None and not end.token else -1
-                    inside = step.op is Op.SYNC
-                    if inside:  # its arrival is among the steps already
-                        last = max(i for i, e in enumerate(self.found.events) if e.agent == number)
-                        steps[last] = _stuck(self.agents[number], step, slot, self.what(number))
-                    else:
-                        steps.append(_stuck(self.agents[number], step, slot, self.what(number)))
+                step, end = self.at(number), self.at(number).end
+                slot = self.values[end.cursor] % end.stages if end is not None and not end.token else -1
+                stuck = _stuck(self.agents[number], step, slot, self.what(number))
+                if step.op is Op.SYNC:  # its arrival is among the steps already
+                    steps[max(i for i, e in enumerate(self.found.events) if e.agent == number)] = stuck
+                else:
+                    steps.append(stuck)
         used = {step.lane for step in steps}
         lanes = tuple(dict.fromkeys(agent.lane for agent in self.agents if agent.lane in used))
         return Trace(said.message, lanes, tuple(steps), said.conflict or self.last(steps), said.cycle, self.counts())
@@ -458,10 +468,12 @@ class _Verdict:
 
     def counts(self) -> tuple[tuple[str, str], ...]:
         found: dict[str, list[str]] = {}
-        for (symbol, _), (count, _) in sorted(self.found.logs.items()):
-            named = self.system.symbols[symbol]
-            value = f"way {count + 1}" if named.ways else str(count)
-            found.setdefault(named.name, []).append(value)
+        for symbol, count in sorted(self.found.fixed.items()):
+            found[self.system.symbols[symbol].name] = [str(count)]
+        for (symbol, log), (count, _) in sorted(self.found.logs.items()):
+            if symbol >= 0 and (self.system.symbols[symbol].ways or not log % LOGS):
+                named = self.system.symbols[symbol]
+                found.setdefault(named.name, []).append(f"way {count + 1}" if named.ways else str(count))
         return tuple((name, ", ".join(values)) for name, values in found.items())
 
 

@@ -1,0 +1,93 @@
+"""What follows from the finished code of agents: which of them belong together, what they may still ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pipelink.analysis.protocol.model import Instruction, Op, System
+
+
+def parts_of(system: System) -> list[list[int]]:
+    """Agents that share a barrier or a place, directly or through others."""
+    parent = list(range(len(system.agents)))
+
+    def root(index: int) -> int:
+        while parent[index] != index:
+            parent[index] = parent[parent[index]]
+            index = parent[index]
+        return index
+
+    def join(members: Iterable[int]) -> None:
+        first: int | None = None
+        for member in members:
+            first = member if first is None else first
+            parent[root(member)] = root(first)
+
+    for barrier in system.barriers:
+        join([*barrier.arrivers, *barrier.waiters])
+    for named in system.named:
+        join(named.users)
+    by_role: dict[tuple[str, int], list[int]] = {}
+    for index, agent in enumerate(system.agents):
+        by_role.setdefault((agent.role, agent.cta), []).append(index)
+        for step in agent.code:
+            for access in step.accesses:
+                join([index, *_users(system, access.need)])
+        for end in agent.endpoints:
+            for slot in end.accesses:
+                for access in slot:
+                    join([index, *_users(system, access.need)])
+    for members in by_role.values():
+        join(members)
+    found: dict[int, list[int]] = {}
+    for index in range(len(system.agents)):
+        found.setdefault(root(index), []).append(index)
+    return list(found.values())
+
+
+def _users(system: System, records: int) -> Iterator[int]:
+    while records:
+        bit = records & -records
+        records ^= bit
+        yield system.record_names[bit][1]
+
+
+def share_ends(system: System) -> None:
+    """Threads that neither take nor give slots themselves touch those that others of their role have taken."""
+    for agent in system.agents:
+        for end in agent.endpoints:
+            steps = [step for step in agent.code if step.end is end]
+            if end.token or not end.watch or any(step.op in (Op.TAKE, Op.END) for step in steps):
+                continue
+            others = (
+                other for a in system.agents if (a.role, a.cta) == (agent.role, agent.cta) for other in a.endpoints
+            )
+            if any(step.signals for step in steps):
+                continue  # they give on what they do not have: nothing
+            for other in others:
+                if other.reference == end.reference and other.agent < end.agent:
+                    end.cursor, end.done = other.cursor, other.done
+                    break
+            for number, step in enumerate(agent.code):
+                if step.end is end and step.op is Op.GIVE and not step.signals:
+                    step.op, step.target = Op.JUMP, number + 1
+
+
+def symbols_from(code: list[Instruction]) -> list[frozenset[int]]:
+    """The symbols that may be asked for from each instruction on."""
+    found: list[frozenset[int]] = [frozenset()] * len(code)
+    changed = True
+    while changed:
+        changed = False
+        for number in range(len(code) - 1, -1, -1):
+            step = code[number]
+            after: set[int] = {step.symbol} if step.symbol >= 0 else set()
+            following = [] if step.op in (Op.STOP, Op.JUMP) else [number + 1]
+            following += [step.target] if step.target >= 0 else []
+            for other in (*following, *step.ways):
+                if other < len(code):
+                    after |= found[other]
+            if len(after) > len(found[number]):
+                found[number] = frozenset(after)
+                changed = True
+    return found
