@@ -13,10 +13,11 @@ from typing import Final
 
 from pipelink.objects.model import ContractComponent, Record
 from pipelink.support.diagnostics import Location
-from pipelink.support.protocol import Repeat, Until
+from pipelink.support.protocol import Fence, Repeat, Until
 from pipelink.support.protocol_text import ProtocolError, actions_of, count_names, parse_text, steps_of
 
 WARP: Final = 32  # threads
+FENCE: Final = "fence"  # the subject of a step `fence async;`: a word of the language, so no port has the name
 _SUFFIX: Final = {"smem": "_smem", "state": "_state", "param": "_param"}
 _STREAM: Final = ("address", "stages")
 _TMA: Final = tuple(f"tma{n}" for n in range(1, 6))
@@ -157,6 +158,8 @@ class Claims:
             for step in steps_of(block):
                 if isinstance(step, Until):
                     pairs.add((step.port, "ended"))
+                elif isinstance(step, Fence):
+                    pairs.add((FENCE, step.kind))
                 elif isinstance(step, Repeat) and step.count is not None:  # a loop that a call keeps going
                     pairs |= {(name, "call") for name in count_names(step.count) if name in calls}
             return frozenset(pairs), record.location

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pipelink.objects.claims import Claims, split_symbol
+from pipelink.objects.claims import FENCE, Claims, split_symbol
 from pipelink.objects.honesty import Problem, Row, listed
 from pipelink.objects.honesty_code import Reading, barrier_operands, is_barrier
 from pipelink.objects.model import Record
@@ -131,6 +131,8 @@ def protocol(reading: Reading) -> Iterator[Row]:
         return
     pairs, where = stated
     called = set(_called(claims, reading))
+    if any(instruction.parts[:3] == ("fence", "proxy", "async") for _, instruction in reading.instructions):
+        called |= pairs & {(FENCE, "async")}  # one more than stated is no harm
     by_name = {record.name: (kind, resource) for resource, (kind, record) in claims.resources.items()}
     problems: list[Problem] = []
     for subject, verb in sorted(called - pairs - {(subject, "ended") for subject, _ in called}):  # a question, no step
@@ -139,6 +141,11 @@ def protocol(reading: Reading) -> Iterator[Row]:
         problems.append(Problem("error", "protocol-untrue", message, where))
     for subject, verb in sorted(pairs - called):
         kind, resource = by_name.get(subject, ("", ""))
+        if subject == FENCE:
+            message = f"the protocol of {reading.what} has 'fence {verb}', and its code no fence.proxy.{verb}"
+            hint = "pl::publish() is one; a macro may have left it out"
+            problems.append(Problem("error", "protocol-untrue", message, where, hint))
+            continue
         if verb in _TOUCHES:
             if any(use.resource == resource for use, _ in reading.uses) or not kind:
                 continue
