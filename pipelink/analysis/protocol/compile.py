@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pipelink.analysis.multicast import CLUSTER_CTAS
-from pipelink.analysis.protocol.flow import parts_of, share_ends, symbols_from
+from pipelink.analysis.protocol.flow import parts_of, share_ends, split_symbols, symbols_from
 from pipelink.analysis.protocol.followed import left_out
 from pipelink.analysis.protocol.language import actions_of, count_names, count_value, place_of, protocol_of
 from pipelink.analysis.protocol.model import Agent, Endpoint, Instruction, Op, Signal, Symbol, System
@@ -84,6 +84,7 @@ class _Compiler:
                 for cta in range(self.ctas):
                     if self.wanted is None or (f"{instance}::{role.name}", cta) in self.wanted:
                         self._role(instance, component, role, cta)
+        split_symbols(self.system)
         share_ends(self.system)
         for agent in self.system.agents:
             agent.symbols = symbols_from(agent.code)
@@ -494,8 +495,8 @@ class _Writer:
         ends: list[Endpoint] = []
         for producer in (True, False):
             end = Endpoint(
-                label, f"@{instance}::@{port.name}", self.index, producer, stages, counter(), counter(), counter(),
-                0, location=port.location,
+                label, f"@{instance}::@{port.name}", self.index, producer, f"@{instance}::@{port.name}", stages,
+                counter(), counter(), counter(), 0, location=port.location,
             )  # fmt: skip
             self.agent.endpoints.append(end)
             end.marks = [counter() for _ in slots] if producer else []

@@ -75,7 +75,11 @@ class Explorer:
         self.machine = Machine(system)
         self.agents = system.agents
         self.everybody = tuple(range(len(self.agents)))
-        self.machine.fixed = dict(fixed or {})
+        self.machine.fixed = {
+            number: fixed[symbol.origin]
+            for number, symbol in enumerate(system.symbols)
+            if fixed and symbol.origin in fixed
+        }
         self.keys = Keys(self.machine)
         self.names = self.keys.names
 
@@ -134,7 +138,7 @@ class Explorer:
         counts: dict[int, tuple[set[int], set[int]]] = {}
         for (symbol, _), (count, all_) in found.logs.items():
             if symbol >= 0 and self.system.symbols[symbol].constant:
-                counts.setdefault(symbol, (set(), set()))[not all_].add(count)
+                counts.setdefault(self.system.symbols[symbol].origin, (set(), set()))[not all_].add(count)
         return [
             symbol
             for symbol, (whole, begun) in sorted(counts.items())

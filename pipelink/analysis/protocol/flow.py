@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from pipelink.analysis.protocol.model import Instruction, Op, System
+from pipelink.analysis.protocol.model import Agent, Instruction, Op, System
 
 
 def parts_of(system: System) -> list[list[int]]:
@@ -91,3 +92,49 @@ def symbols_from(code: list[Instruction]) -> list[frozenset[int]]:
                 found[number] = frozenset(after)
                 changed = True
     return found
+
+
+def split_symbols(system: System) -> None:
+    """Let loops by one parameter of the launch correspond only where they work at the same rings.
+
+    All of them run equally often, so any of them may be taken to correspond: the n-th loop over one ring is that of the
+    other ends' n-th.  Loops that have nothing in common get symbols of their own."""
+    found: list[tuple[Agent, int, int, list[object]]] = []  # agent, first and last instruction, what it works at
+    parent: dict[object, object] = {}
+
+    def root(key: object) -> object:
+        while parent.setdefault(key, key) != key:
+            key = parent[key]
+        return key
+
+    for agent in system.agents:
+        for number, step in enumerate(agent.code):
+            if step.op is Op.SKIP and system.symbols[step.symbol].constant:
+                step.op, step.symbol, step.target = Op.JUMP, -1, number + 1
+            if step.op is not Op.START or not system.symbols[step.symbol].constant:
+                continue
+            last = next(
+                n for n in range(number, len(agent.code)) if agent.code[n].counter == step.counter and n > number
+            )
+            keys = list(dict.fromkeys(_meetings(agent, number, agent.code[last].target)))
+            keys = [(step.symbol, key) for key in keys or [agent.role]]
+            found.append((agent, number, last, list(keys)))
+            for key in keys:
+                parent[root(key)] = root(keys[0])
+    made: dict[object, int] = {}
+    for agent, number, last, keys in found:
+        key = root(keys[0])
+        if key not in made:
+            origin = agent.code[number].symbol
+            made[key] = len(system.symbols)
+            system.symbols.append(replace(system.symbols[origin], origin=origin))
+        agent.code[number].symbol = agent.code[last].symbol = made[key]
+
+
+def _meetings(agent: Agent, first: int, end: int) -> Iterator[object]:
+    """The rings, tokens and named barriers that some of an agent's code works at."""
+    for step in agent.code[first:end]:
+        if step.end is not None:
+            yield step.end.ring
+        elif step.named >= 0:
+            yield step.named

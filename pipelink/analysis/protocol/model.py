@@ -70,6 +70,7 @@ class Endpoint:
     reference: str  # @load::@ab
     agent: int
     producer: bool
+    ring: str  # whose other ends are of the same ring, or token
     stages: int
     cursor: int
     done: int
@@ -171,7 +172,7 @@ class Place:
     name: str
     ranges: tuple[tuple[str, int, int], ...]
     owner: str
-    private: bool = False  # a buffer, which its component divides among its threads as it likes
+    private: bool = False  # a buffer that is divided among threads, each of which uses its part alone
     written: int = -1  # of a buffer, a counter: it holds what was written
     spoils: tuple[int, ...] = ()  # the counters of buffers that a write makes worthless
     writes: dict[int, int] = field(default_factory=dict[int, int])  # agent -> record
@@ -187,6 +188,7 @@ class Symbol:
     at_least_once: bool = False
     ways: int = 0  # of a choice
     constant: bool = False  # all loops by it run equally often: a parameter of the launch
+    origin: int = -1  # the symbol that it was split from, by number
 
 
 @dataclass

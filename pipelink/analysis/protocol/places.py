@@ -34,8 +34,7 @@ def accesses(
 
     A write comes after all reads of others and after all writes of other roles: what one role writes in a step, its
     threads have divided among themselves.  A read comes after all writes.  An agent of several warps must know of its
-    own as of another's, because its warps run apart; but how it divides a buffer of its component's own is not known,
-    and taken to be right."""
+    own as of another's, because its warps run apart; but not of a buffer in which each has a part to itself."""
     agents, places = system.agents, system.places
     for number, (place, write) in dict.fromkeys(touches):
         table = places[place].writes if write else places[place].reads

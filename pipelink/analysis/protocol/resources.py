@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipelink.analysis.placement.build import columns_of
+from pipelink.analysis.protocol.language import actions_of, protocol_of
 from pipelink.analysis.protocol.model import Agent, Barrier, Endpoint, Instruction, Named, Place, Signal, System
 from pipelink.ir.views import Component, Connect, Kernel, Port
 from pipelink.support.diagnostics import UNKNOWN, Location
@@ -97,10 +98,17 @@ class Resources:
         else:
             return None
         found = self.place(("buffer", agent.cta, instance, name), name, f"@{instance}::@{name}", ranges)
-        if not self.system.places[found].private:
-            self.system.places[found].private = True
+        if self.system.places[found].written < 0:
+            self.system.places[found].private = not self.meets(component)
             self.system.places[found].written = self.system.counter()
         return found
+
+    @staticmethod
+    def meets(component: Component) -> bool:
+        """Whether a component's threads wait for each other: only then can one read what another wrote."""
+        protocols = (protocol_of(component, name) for name in component.protocols)
+        actions = (action for protocol in protocols for action in actions_of(protocol.body))
+        return any(action.subject in component.barriers for action in actions)
 
     def slots(self, cta: int, key: tuple[str, str], port: Port, placed: dict[str, Any]) -> list[int]:
         """The places of a ring's slots."""
@@ -139,7 +147,8 @@ class Resources:
         placed = connect.placement
         counter = self.system.counter
         end = Endpoint(
-            label, f"@{instance}::@{name}", index, producer, placed.get("stages", 1), counter(), counter(), counter(),
+            label, f"@{instance}::@{name}", index, producer, str(connect.source), placed.get("stages", 1),
+            counter(), counter(), counter(),
             -1 if producer else 0, location=port.location,
         )  # fmt: skip
         agent.endpoints.append(end)
@@ -167,8 +176,8 @@ class Resources:
                 return end
         declared, counter = component.mbarriers[name], self.system.counter
         end = Endpoint(
-            label, f"@{instance}::@{name}", index, arrives, declared.count, counter(), counter(), counter(),
-            0, token=True, location=declared.location,
+            label, f"@{instance}::@{name}", index, arrives, f"@{instance}::@{name}", declared.count,
+            counter(), counter(), counter(), 0, token=True, location=declared.location,
         )  # fmt: skip
         agent.endpoints.append(end)
         at = (self.kernel.instances[instance].placement or {})["mbarriers"][name]
