@@ -16,6 +16,7 @@ _LINE_DIRECTIVE = re.compile(
     r"^[ \t]*\.(?:loc|file|section|pragma|target|version|address_size)\b[^\n;]*;?", re.MULTILINE
 )
 _BREAK = re.compile(r"[;{}]")
+_BRACE = re.compile(r"[{}]")
 _FUNCTION = re.compile(r"(?<![\w.$])\.(entry|func)\b")
 _NAME = re.compile(r"[A-Za-z_$%.][\w$.]*")
 _SHARED = re.compile(r"\.shared\b[^;=]*?\s([A-Za-z_$][\w$.]*)\s*((?:\[\s*\d*\s*\])*)\s*$")
@@ -119,10 +120,10 @@ def parse(text: str) -> Module:
 def _matching(text: str, start: int) -> int:
     """Where the brace that opened before ``start`` closes; the end of the text if it does not."""
     depth = 1
-    for found in re.finditer(r"[{}]", text[start:]):
+    for found in _BRACE.finditer(text, start):
         depth += 1 if found[0] == "{" else -1
         if depth == 0:
-            return start + found.start()
+            return found.start()
     return len(text)
 
 

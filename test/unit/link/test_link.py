@@ -137,6 +137,26 @@ def test_an_object_is_verified_once(request_: Request, tmp_path: Path, monkeypat
     assert len(seen) == 4
 
 
+def test_an_object_is_audited_once(request_: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For what the kernel takes of it: another component of the same object is another audit."""
+    from pipelink.backend import alone
+
+    seen: list[tuple[str, ...]] = []
+    original = alone.audit
+
+    def audit(item: Object, *arguments: object, **options: object) -> object:
+        seen.append(tuple(sorted({component.symbol for component in item.components} & set(options["only"]))))  # type: ignore[call-overload]
+        return original(item, *arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(alone, "audit", audit)
+    link(request_, cache=Cache(tmp_path))
+    link(replace(request_, lineinfo=True), cache=Cache(tmp_path))
+    first = list(seen)
+    assert sorted(seen) == [("test.fill",), ("test.ramp",)]
+    link(replace(request_, text=KERNEL.replace(b"@test.ramp", b"@test.constant")), cache=Cache(tmp_path))
+    assert seen[len(first) :] == [("test.constant",)]
+
+
 def linked_by(request: Request, folder: Path, results: "multiprocessing.Queue[tuple[bytes, bool]]") -> None:
     found: LinkedTarget = link(request, cache=Cache(folder))
     results.put((found.cubin, found.cached))
