@@ -373,6 +373,11 @@ def _externals(reading: Reading) -> Iterator[Row]:
     problems: list[Problem] = []
     names: list[str] = []
     for callee in outside:
+        if callee.startswith("%"):
+            names.append("a pointer")
+            message = f"{reading.what} calls through a pointer, to where nothing can be followed"
+            problems.append(reading.problem("error", "undeclared-external", message))
+            continue
         use = split_symbol(callee)
         shown = f"{use.component}::{use.resource}::pl_{use.function}" if use else callee
         names.append(shown)

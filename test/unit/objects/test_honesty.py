@@ -104,6 +104,15 @@ def test_accessors_of_others_are_undeclared() -> None:
     assert text.endswith("[undeclared-external]")
 
 
+def test_a_call_through_a_pointer_is_one_that_nobody_declared() -> None:
+    contract = Contract("lit::caller").role("run", 1)
+    source = f"""extern "C" __device__ void {contract.symbol("run", "pl_enter")}(int id, void* frame) {{
+      (*static_cast<void (**)(int)>(frame))(id);
+    }}"""
+    (text,) = found(alone.audit_all([from_ltoir({"sm_90a": code(source).data}, contract)]))
+    assert "role 'run' of 'lit::caller' calls through a pointer" in text
+
+
 def test_a_problem_that_every_architecture_has_is_said_once(tmp_path: Path) -> None:
     source = ROOT / "test" / "lit" / "objdump" / "Inputs" / "audit" / "barriers.cu"
     (item,) = compiled(source, tmp_path, "sm_80", "--arch", "sm_90", "-X=-w")
