@@ -275,7 +275,11 @@ def _thread_numbers(reading: Reading) -> Iterator[Row]:
     if role is not None and role.values.get("threads") == "one":
         declared = "one thread"
     read = any("%tid.x" in operand for _, instruction in reading.instructions for operand in instruction.operands)
-    yield reading.row("threads", declared, listed(found, "modulo only" if read else "not asked"), problems)
+    otherwise = "not asked"
+    if read and not found:
+        wide = role is None and placement_uses(reading.functions, Placed(WARP, 1, first))
+        otherwise = "modulo several warps" if wide else "modulo a warp" if role is None else "modulo only"
+    yield reading.row("threads", declared, listed(found, otherwise), problems)
 
 
 # -------------------------------------------------------------------------------------------- what the linker owns

@@ -71,6 +71,7 @@ print(alone.audit_all([epilogue.component()])[0][0].render())"""
         check=True,
     )
     assert "answer 'store' of 'example::python_silu'" in run.stdout
+    assert "its caller's threads  modulo a warp\n" in run.stdout
     assert "FAILED" not in run.stdout
     assert "WARNING" not in run.stdout
 
