@@ -18,8 +18,9 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Change:
-    """``place`` names a dictionary: ("kernel",), ("instance", name) or ("connect", index, ...), or a component's
-    protocol; each of ``edits`` is a path in it with its new value (None: removed), or the protocol's new text."""
+    """``place`` names a dictionary: ("kernel",), ("instance", name), ("connect", index, ...), or an operation of a
+    component, ("protocol" | "smem" | "role", component, name); each of ``edits`` is a path in it with its new value
+    (None: removed), of an operation the attribute."""
 
     kind: str
     what: str
@@ -27,9 +28,12 @@ class Change:
     edits: tuple[tuple[Path, Any], ...]
 
     def apply(self, kernel: Kernel, components: Mapping[str, Component]) -> None:
-        if self.place[0] == "protocol":
-            _, component, of = self.place
-            components[component].protocols[of].set("text", self.edits[0][1])
+        if self.place[0] in ("protocol", "smem", "role"):
+            which, component, of = self.place
+            views = components[component]
+            view = {"protocol": views.protocols, "smem": views.smem, "role": views.roles}[which][of]
+            for (attribute,), new in self.edits:
+                view.set(str(attribute), new)
             return
         if self.place[0] == "kernel":
             targets: list[tuple[Any, str]] = [(kernel, "pipelink.placement")]
@@ -61,6 +65,7 @@ def all_changes(kernel: Kernel, components: Mapping[str, Component]) -> Iterator
     for name, instance in kernel.instances.items():
         yield from _instance(name, instance, kernel)
     for name in dict.fromkeys(instance.component for instance in kernel.instances.values()):
+        yield from _contract(components[name])
         for of in components[name].protocols:
             yield from _protocol(components[name], of)
 
@@ -216,6 +221,14 @@ def _instance(name: str, instance: Instance, kernel: Kernel) -> Iterator[Change]
         for by in (8, 256):
             what = f"{name}::{buffer}: {by} bytes further"
             yield Change("address", what, place, ((("smem", buffer), address + by),))
+    for role, one in placed.get("roles", {}).items():
+        for other in kernel.instances.values():
+            for taken, where in (other.placement or {}).get("roles", {}).items():
+                if where["first_warp"] != one["first_warp"]:
+                    at = (("roles", role, "first_warp"), where["first_warp"])
+                    yield Change("warps", f"{name}::{role} where {other.name}::{taken} is", place, (at,))
+        at = (("roles", role, "first_warp"), one["first_warp"] + 1)
+        yield Change("warps", f"{name}::{role}: one warp further", place, (at,))
     for param, one in placed.get("params", {}).items():
         if "value" in one:
             for value in (one["value"] - 1, one["value"] + 1, 0):
@@ -232,6 +245,25 @@ def _instance(name: str, instance: Instance, kernel: Kernel) -> Iterator[Change]
         yield from _buffers(kernel, place, (*at, "buffers"), f"{name}::{port}", ring["buffers"])
 
 
+# -------------------------------------------------------------------------------------------------- contracts
+
+
+def _contract(component: Component) -> Iterator[Change]:
+    """Intervals and registers that are not what they were when the kernel was placed."""
+    for buffer in component.smem.values():
+        if buffer.live is not None:
+            begin, end = buffer.live
+            for value in ([begin, end + 1], [max(begin - 1, 0), end]):
+                what = f"{component.name}::{buffer.name}: {[begin, end]} -> {value}"
+                yield Change("live interval", what, ("smem", component.name, buffer.name), ((("live",), value),))
+    for role in component.roles.values():
+        if role.registers is not None:
+            low, high = role.registers
+            for value in ([low + 24, high + 24], [high, high], [256, 256]):
+                what = f"{component.name}::{role.name}: {[low, high]} -> {value}"
+                yield Change("register range", what, ("role", component.name, role.name), ((("registers",), value),))
+
+
 # -------------------------------------------------------------------------------------------------- protocols
 
 
@@ -244,7 +276,7 @@ def _protocol(component: Component, of: str) -> Iterator[Change]:
                 continue
         except (ProtocolError, LinkError):
             continue
-        yield Change(kind, f"{component.name}::{of}: {what}", ("protocol", component.name, of), (((), text),))
+        yield Change(kind, f"{component.name}::{of}: {what}", ("protocol", component.name, of), ((("text",), text),))
 
 
 def _variants(block: Block, component: Component, of: str) -> Iterator[tuple[str, str, Block]]:

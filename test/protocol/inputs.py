@@ -390,6 +390,19 @@ def overlaid() -> str:
     ) + kernel(a="t.phases")
 
 
+def unstated() -> str:
+    """Two buffers on the same bytes, of which no protocol speaks: the contract says that they live apart."""
+    return component(
+        "t.quiet",
+        role("run", 2, registers=[24, 64]),
+        into("x"),
+        smem("early", 1024, live=[0, 1]),
+        smem("late", 1024, live=[1, 2]),
+        count("n"),
+        says("run", "repeat n { x.wait; x.release; }"),
+    ) + PAGES + kernel("p.x > q.x | stages = 1 : i64", p="t.pages", q="t.quiet")  # fmt: skip
+
+
 def bound() -> str:
     return PAGES + SUM + kernel(
         "p.x > s.x | stages = 2 : i64",
@@ -480,6 +493,7 @@ INPUTS: dict[str, str] = {
     "echo": echo(1),
     "chain": chain(),
     "overlaid": overlaid(),
+    "unstated": unstated(),
     "bound": bound(),
     "pair_of_slots": pair_of_slots(),
     "accumulators": accumulators(),

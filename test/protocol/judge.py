@@ -62,7 +62,8 @@ def initial_parities(kernel: Kernel) -> dict[int, int]:
 
 
 def judge(kernel: Kernel, components: Mapping[str, Component], *, most: int = 3, limit: int = 200_000) -> Verdict:
-    """The first assignment of the counts, each up to ``most``, under which something goes wrong, or that none does.
+    """The first assignment of the counts, each up to ``most`` (two more where there is one alone), under which something
+    goes wrong, or that none does.
 
     Raises UnsupportedError and LimitError."""
     counts = Counts()
@@ -71,6 +72,7 @@ def judge(kernel: Kernel, components: Mapping[str, Component], *, most: int = 3,
     except Fault as fault:
         return Verdict(str(fault), "fault")
     states = 0
+    most = most + 2 if len(counts.asked) == 1 else most
     for values in sorted(assignments(counts.asked, most), key=_size):
         verdict = simulate(kernel, components, values, limit)
         states += verdict.states

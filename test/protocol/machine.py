@@ -45,6 +45,7 @@ class Use:
     unit: str = ""
     function: str = "ring"  # ring, cluster, pair: which CTAs an arrival or a copy reaches
     shared: tuple[int, ...] = ()
+    divided: bool = False  # a buffer of a component without barriers: each warp has a part to itself
     parts: tuple[tuple[str, int], ...] = ()  # who fills a slot: movers, or the TMA of CTAs
     credit: int = 0
     places: list[list[Interval]] = field(default_factory=list)

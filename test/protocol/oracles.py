@@ -18,6 +18,7 @@ def faults(kernel: Kernel, components: Mapping[str, Component]) -> Iterator[str]
     of = {name: components[instance.component] for name, instance in kernel.instances.items()}
     yield from _fences(kernel, of)
     yield from _units(kernel, of)
+    yield from _warps(kernel, of)
     yield from _registers(kernel, of)
     yield from _addresses(kernel, of)
     yield from _barriers(kernel, of)
@@ -59,14 +60,28 @@ def _units(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
                 yield f"{instance}::{port.name}: one thread arrives as a warp"
 
 
+def _warps(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
+    """Each role on warps of its own, all of them launched, whole warpgroups where it wants them."""
+    taken: dict[int, str] = {}
+    for name, instance in kernel.instances.items():
+        for role in of[name].roles.values():
+            first = (instance.placement or {})["roles"][role.name]["first_warp"]
+            if first % role.align or first + role.warps > (kernel.placement or {})["warps"]:
+                yield f"{name}::{role.name} from warp {first} on"
+            for warp in range(first, first + role.warps):
+                key = f"{name}::{role.name}"
+                if taken.setdefault(warp, key) != key:
+                    yield f"{key} and {taken[warp]} on warp {warp}"
+
+
 def _registers(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
     """setmaxnreg: multiples of 8 from 24 to 256, and in sum no more than the kernel started with, for a raise waits."""
     placement: dict[str, Any] = kernel.placement or {}
+    at_entry = min(REGISTER_FILE // (placement["threads"] * placement["min_ctas"]) // 8 * 8, 255)
     groups = [group["registers"] for group in placement.get("warpgroups", [])]
     if not groups:
-        return
-    at_entry = min(REGISTER_FILE // (placement["threads"] * placement["min_ctas"]) // 8 * 8, 255)
-    if any(value % 8 or not 24 <= value <= 256 for value in groups):
+        groups = [at_entry] * -(-placement["warps"] // 4)
+    elif any(value % 8 or not 24 <= value <= 256 for value in groups):
         yield f"setmaxnreg of {groups}"
     if sum(groups) > at_entry * len(groups):
         yield f"{groups} is more than {at_entry} each"

@@ -254,7 +254,9 @@ class Builder:
             address = self.placed(self.instances[instance])["smem"][action.subject]
             size = component.smem[action.subject].bytes
             mode = "w" if action.verb == "write" else "r"
-            self.touch(mover, self.buffer(mover.cta, f"{instance}::{action.subject}", address, size, mode))
+            use = self.buffer(mover.cta, f"{instance}::{action.subject}", address, size, mode)
+            use.divided = not component.barriers
+            self.touch(mover, use)
         elif action.subject in component.tmem:
             column = self.placed(self.instances[instance])["tmem"][action.subject]
             size = component.tmem[action.subject].columns

@@ -413,8 +413,10 @@ class Simulator:
         for j, other, other_mask, other_stage, other_item in self.holders(s):
             if not (writes or other.mode == "w") or not other_mask & mask:
                 continue
-            together = use.kind != "buffer" or j == i or (j >= 0 and self.movers[j].role == self.movers[i].role)
-            if together and writes and other.mode == "w" and other.owner == use.owner and other_item == item:
+            own = other.owner == use.owner and other_item == item
+            siblings = j == i or (j >= 0 and self.movers[j].role == self.movers[i].role)
+            both_write = writes and other.mode == "w"
+            if own and (use.kind != "buffer" or siblings) and (both_write or (use.divided and use.kind == "buffer")):
                 continue
             who = self.movers[j].name if j >= 0 else "a copy"
             me = self.movers[i].name if i >= 0 else "a copy"
