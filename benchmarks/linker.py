@@ -5,7 +5,7 @@
 Measures, on the example GEMM: check, place and fuse in a warm process; ``pl-link`` with a warm cache, Python's start
 included; a cold link beside what it cannot avoid (nvJitLink's own time, the start of the process with the libraries
 that it loads, and the start of the disassembler that the audit needs).  And on synthetic kernels: the placement of 100
-and 1,000 instances.  Medians of interleaved runs; the limits are the project's own.
+and 1,000 instances, the proof of 64.  Medians of interleaved runs; the limits are the project's own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ sys.path.insert(0, str(ROOT))
 from benchmarks import placement  # noqa: E402
 from pipelink import ir  # noqa: E402
 from pipelink.backend import nvjitlink, sass, toolchain  # noqa: E402
+from pipelink.ir.views import program  # noqa: E402
 from pipelink.passes.pipeline import parse_pipeline, run_pipeline  # noqa: E402
+from pipelink.passes.prove import prove_kernel  # noqa: E402
+from pipelink.support.diagnostics import Diagnostics  # noqa: E402
 from pipelink.tools import pl_cc  # noqa: E402
 
 GEMM = ROOT / "examples" / "gemm" / "gemm.mlir"
@@ -42,6 +45,8 @@ LIMITS = {
     "cold_link_ratio": 1.2,
     "place_100_s": 1.0,
     "place_1000_s": 10.0,
+    "prove_ms": 100.0,
+    "prove_64_s": 5.0,
 }
 
 
@@ -71,6 +76,71 @@ def passes_ms(rounds: int) -> float:
         module = ir.parse(GEMM)
         taken.append(seconds(lambda module=module: run_pipeline(pipeline, module.operation)) * 1e3)
     return statistics.median(taken[3:])
+
+
+def prove_ms(rounds: int) -> float:
+    """The proof of the GEMM, in a process that has done it before."""
+    module = ir.parse(GEMM)
+    run_pipeline(parse_pipeline("check,place"), module.operation)
+    pipeline = parse_pipeline("prove")
+    taken = [seconds(lambda: run_pipeline(pipeline, module.operation)) * 1e3 for _ in range(rounds)]
+    return statistics.median(taken[3:])
+
+
+def chain(roles: int) -> str:
+    """A kernel of twice as many instances: each role passes on what the one before made, and has a scheduler."""
+    tile = '{element = "f32", shape = [32], layout = "row_major", bytes = 128, align = 16}'
+
+    def port(name: str, direction: str) -> str:
+        return (
+            f'"pipelink.port"() {{sym_name = "{name}", direction = "{direction}", kind = "stream", touch = "threads", '
+            f"stages = [2, 4], tiles = [{tile}]}} : () -> ()"
+        )
+
+    def component(name: str, steps: str, *ports: str) -> str:
+        return f"""module @{name} attributes {{pipelink.component = {{abi = 1}}}} {{
+          "pipelink.role"() {{sym_name = "run", warps = 1}} : () -> ()
+          "pipelink.port"() {{sym_name = "work", direction = "calls", kind = "call", signature = "bool()"}} : () -> ()
+          "pipelink.param"() {{sym_name = "n", type = "i32", bytes = 4, align = 4}} : () -> ()
+          "pipelink.protocol"() {{of = "run", text = "repeat work {{ repeat n {{ {steps} }} }}"}} : () -> ()
+          {" ".join(ports)}
+        }}"""
+
+    lines = [
+        component("first", "y.acquire; y.commit;", port("y", "out")),
+        component("middle", "x.wait; y.acquire; y.commit; x.release;", port("x", "in"), port("y", "out")),
+        component("last", "x.wait; x.release;", port("x", "in")),
+        """module @tiles attributes {pipelink.component = {abi = 1}} {
+          "pipelink.port"() {sym_name = "next", direction = "answers", kind = "call", signature = "bool()"} : () -> ()
+        }
+        module @chain attributes {pipelink.kernel = {target = "sm_90a"}} {
+          "pipelink.derive"() {name = "n", value = "4 * sms"} : () -> ()
+          "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()""",
+    ]
+    for number in range(roles):
+        kind = "first" if number == 0 else "last" if number == roles - 1 else "middle"
+        lines.append(f"""
+          "pipelink.instance"() {{sym_name = "r{number}", component = @{kind}}} : () -> ()
+          "pipelink.instance"() {{sym_name = "t{number}", component = @tiles}} : () -> ()
+          "pipelink.connect"() {{source = @r{number}::@work, target = @t{number}::@next}} : () -> ()""")
+        if number:
+            link = f"source = @r{number - 1}::@y, target = @r{number}::@x"
+            lines.append(f'"pipelink.connect"() {{{link}}} : () -> ()')
+    return "\n".join([*lines, "}"])
+
+
+def prove_64() -> dict[str, float]:
+    """The proof of 64 instances, 32 of them roles (as many as a CTA has warps)."""
+    module = ir.parse(chain(32))
+    run_pipeline(parse_pipeline("check,place"), module.operation)
+    views = program(module)
+    states = 0
+
+    def work() -> None:
+        nonlocal states
+        states = prove_kernel(views.kernels[0], views.components, Diagnostics())
+
+    return {"prove_64_s": seconds(work), "prove_64_states": states}
 
 
 def run(*command: str, cache: str) -> tuple[float, str]:
@@ -119,7 +189,8 @@ def links(folder: Path, rounds: int) -> dict[str, float]:
 
 
 def measure(rounds: int) -> dict[str, Any]:
-    figures: dict[str, Any] = {"passes_ms": passes_ms(rounds + 10)}
+    figures: dict[str, Any] = {"passes_ms": passes_ms(rounds + 10), "prove_ms": prove_ms(rounds + 10)}
+    figures |= prove_64()
     with tempfile.TemporaryDirectory() as folder:
         figures |= links(Path(folder), rounds)
     for instances in (100, 1000):
