@@ -99,7 +99,7 @@ class Keys:
 
     def _ring(self, ends: list[Endpoint], phases: set[int], apart: list[bool]) -> _Ring | None:
         """A group of counters as a ring, if all its slots are alike."""
-        if not ends or any(end.token or end.stages != ends[0].stages or not end.accesses for end in ends):
+        if not ends or any(end.token or end.stages != ends[0].stages for end in ends):
             return None
         stages = ends[0].stages
         producers = [end for end in ends if end.producer] or ends
@@ -119,7 +119,7 @@ class Keys:
             for slot in end.accesses:
                 if len(slot) != 1 or not apart[slot[0].place]:
                     return None
-            if not self._block([slot[0].record for slot in end.accesses], records):
+            if end.accesses and not self._block([slot[0].record for slot in end.accesses], records):
                 return None
             if end.marks and end.marks not in ring.marks:
                 ring.marks.append(end.marks)

@@ -12,6 +12,8 @@ from typing import Any
 from pipelink.analysis.placement.build import columns_of
 from pipelink.analysis.protocol.language import actions_of, protocol_of
 from pipelink.analysis.protocol.model import Agent, Barrier, Endpoint, Instruction, Named, Place, Signal, System
+from pipelink.analysis.protocol.places import accesses, overlaps
+from pipelink.analysis.protocol.regular import regular
 from pipelink.ir.views import Component, Connect, Kernel, Port
 from pipelink.support.diagnostics import UNKNOWN, Location
 from pipelink.support.protocol import Action
@@ -367,8 +369,16 @@ class Resources:
     def finish(self) -> System:
         """Give out the records, and say what each access must know."""
         system = self.system
+        seen: set[int] = set()
+        for group in self.grouped.values():
+            if id(group) not in seen:
+                seen.add(id(group))
+                system.groups.append(sorted(set(group)))
+        proved = self._proved()
         self._places()
         for number, barrier in enumerate(system.barriers):
+            if number in proved:
+                continue
             alone = len(barrier.arrivers) == 1 and barrier.expected == 1
             alone = alone and not system.agents[barrier.arrivers[0]].several
             if not alone:
@@ -378,16 +388,25 @@ class Resources:
                 system.agents[end.agent].own |= end.record
         for number, named in enumerate(system.named):
             named.record = system.new_record("generation", -1, number)
-        seen: set[int] = set()
-        for group in self.grouped.values():
-            if id(group) not in seen:
-                seen.add(id(group))
-                system.groups.append(sorted(set(group)))
         return system
 
-    def _places(self) -> None:
-        from pipelink.analysis.protocol.places import accesses
+    def _proved(self) -> set[int]:
+        """The barriers of regular rings whose slots nothing else lies over: there is nothing to be known of them."""
+        found: set[int] = set()
+        shared = overlaps(self.system)
+        for group in self.system.groups:
+            ring = regular(self.system, [counter for counter, _ in group])
+            if ring is None:
+                continue
+            ends, barriers = ring
+            places = {place for end in ends for slot in self.touches.get(id(end), []) for place, _ in slot}
+            if not any(shared[place] for place in places):
+                found.update(barriers)
+                for end in ends:
+                    self.touches.pop(id(end), None)
+        return found
 
+    def _places(self) -> None:
         make = accesses(self.system, self._all_touches())
         for agent in self.system.agents:
             for end in agent.endpoints:

@@ -250,7 +250,8 @@ class Machine:
                 continue
             self._event(number, step, slot, -1)
             self._touch(number, step, end.staged, slot)
-            self._touch(number, step, end.accesses[slot], slot)
+            if end.accesses:
+                self._touch(number, step, end.accesses[slot], slot)
             values[end.done] += 1
             for signal in step.signals[slot]:
                 self._arrive(number, agent, step, signal, slot, -signal.bytes)
@@ -264,7 +265,8 @@ class Machine:
             return False
         values = self.values
         slot = values[end.cursor] % end.stages
-        self._touch(number, step, end.accesses[slot], slot)
+        if end.accesses:
+            self._touch(number, step, end.accesses[slot], slot)
         values[end.cursor] += 1
         values[end.done] += 1
         if end.marks:
@@ -335,7 +337,7 @@ class Machine:
         held = range(values[end.done], values[end.cursor])
         if not held:
             raise Violation("unheld", number, step)
-        for position in held:
+        for position in held if end.accesses else ():
             slot = position % end.stages
             self._touch(number, step, end.accesses[slot], slot)
         values[agent.pc] += 1

@@ -496,9 +496,8 @@ def _leaves(event: Event, record: int) -> bool:
 
 
 def _meets(one: Endpoint, other: Endpoint) -> bool:
-    """Whether two ends are of one ring: they touch the same slots."""
-    places = {a.place for slot in one.accesses for a in slot}
-    return any(a.place in places for slot in other.accesses for a in slot)
+    """Whether two ends are of one ring."""
+    return one.ring == other.ring
 
 
 def _cycle(waits: dict[int, list[int]]) -> list[int]:
