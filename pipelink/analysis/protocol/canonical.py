@@ -43,7 +43,7 @@ class Keys:
             for end in agent.endpoints:
                 for slot, barrier in enumerate(end.watch):
                     self.watched[barrier].append((end, slot))
-        self.ended = [(end.ended, end.cursor) for agent in self.agents for end in agent.endpoints if not end.producer]
+        self.ended = [(end.ended, end.cursor) for agent in self.agents for end in agent.endpoints if end.watch]
         self.rings: list[_Ring] = []
         self.groups: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         self._sort_groups()

@@ -268,7 +268,10 @@ class Machine:
         if end.accesses:
             self._touch(number, step, end.accesses[slot], slot)
         values[end.cursor] += 1
-        values[end.done] += 1
+        if values[end.done] == values[end.cursor] - 1:
+            values[end.done] += 1
+        else:
+            values[end.ended] = values[end.cursor]
         if end.marks:
             values[end.marks[slot]] = 1
         for signal in step.signals[slot]:

@@ -15,7 +15,7 @@ module @r attributes {pipelink.component = {abi = 1}} {
   "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
   "pipelink.protocol"() {of = "run", text = "repeat n { x.wait; x.release; }"} : () -> ()
 }
-// expected-error @below {{kernel 'k' is not proved: it needs more than 2 states; 3 states and 9 steps were explored [state-limit]}}
+// expected-error @below {{kernel 'k' is not proved: it needs more than 2 states; 3 states and 12 steps were explored [state-limit]}}
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "w", component = @w} : () -> ()
   "pipelink.instance"() {sym_name = "r", component = @r} : () -> ()
