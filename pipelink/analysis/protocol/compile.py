@@ -25,7 +25,7 @@ from pipelink.transfers import of_pair
 _CALLER_THREADS = {"thread": 1, "warp": 32, "warpgroup": 128}
 _MAX_DEPTH = 24  # calls within calls
 _MAX_CODE = 20_000  # instructions of an agent
-_EXACT = 4096  # constant counts up to here are run exactly; longer loops repeat by a name of their own
+_EXACT = 256  # constant counts up to here are run exactly; longer loops repeat by a name of their own
 
 
 @dataclass
@@ -200,7 +200,8 @@ class _Compiler:
             self.system.symbols.append(Symbol(name, ways=ways))
         found = self.system.symbols[self.symbols[key]]
         found.at_least_once |= at_least_once
-        found.constant |= key[0] in ("field", "param")
+        found.constant |= key[0] in ("field", "param", "number")
+        found.value = int(name) if key[0] == "number" else -1
         return self.symbols[key]
 
 

@@ -46,9 +46,11 @@ def decide(system: System, limits: Limits) -> Decided:
 
     decided.found, suspects = explore({})
     while decided.found is not None and suspects:
-        most = _most(system, len(suspects))
+        known = {symbol: system.symbols[symbol].value for symbol in suspects if system.symbols[symbol].value >= 0}
+        most = _most(system, len(suspects) - len(known))
+        choices = [(known[symbol],) if symbol in known else range(most + 1) for symbol in suspects]
         decided.found, more = None, list[int]()
-        for counts in sorted(itertools.product(range(most + 1), repeat=len(suspects)), key=sum):
+        for counts in sorted(itertools.product(*choices), key=sum):
             fixed = dict(zip(suspects, counts, strict=True))
             if any(system.symbols[symbol].at_least_once and not count for symbol, count in fixed.items()):
                 continue
@@ -56,7 +58,7 @@ def decide(system: System, limits: Limits) -> Decided:
             if decided.found is not None:
                 break
         else:
-            decided.bounded = {system.symbols[symbol].name: most for symbol in suspects}
+            decided.bounded = {system.symbols[symbol].name: most for symbol in suspects if symbol not in known}
         suspects = [*suspects, *more] if more else []
     return decided
 

@@ -134,7 +134,7 @@ class Explorer:
         return f"{states} states and {self.machine.steps} steps"
 
     def contradiction(self, found: Found) -> list[int]:
-        """Parameters of the launch by which two loops of a counterexample run differently often."""
+        """The parameters by which two loops of a counterexample run differently often, or not as often as is known."""
         counts: dict[int, tuple[set[int], set[int]]] = {}
         for (symbol, _), (count, all_) in found.logs.items():
             if symbol >= 0 and self.system.symbols[symbol].constant:
@@ -142,7 +142,9 @@ class Explorer:
         return [
             symbol
             for symbol, (whole, begun) in sorted(counts.items())
-            if len(whole) > 1 or (whole and any(count > min(whole) for count in begun))
+            if len(whole) > 1
+            or (whole and any(count > min(whole) for count in begun))
+            or (self.system.symbols[symbol].value >= 0 and any(c != self.system.symbols[symbol].value for c in whole))
         ]
 
     @staticmethod

@@ -188,6 +188,7 @@ class Symbol:
     at_least_once: bool = False
     ways: int = 0  # of a choice
     constant: bool = False  # all loops by it run equally often: a parameter of the launch
+    value: int = -1  # if it is known
     origin: int = -1  # the symbol that it was split from, by number
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from pipelink.analysis.protocol.model import Access, Agent, Endpoint, Instruction, Op, Signal, System
 
-MAX_RUN = 200_000  # steps between two decisions
+MAX_RUN = 2_000_000  # steps between two decisions
 LOGS = 64  # most logs of one loop by a name (names.py)
 
 

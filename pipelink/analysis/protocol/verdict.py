@@ -469,9 +469,15 @@ class _Verdict:
     def counts(self) -> tuple[tuple[str, str], ...]:
         found: dict[str, list[str]] = {}
         for symbol, count in sorted(self.found.fixed.items()):
+            if self.system.symbols[symbol].value >= 0:
+                continue
             found[self.system.symbols[symbol].name] = [str(count)]
         for (symbol, log), (count, _) in sorted(self.found.logs.items()):
-            if symbol >= 0 and (self.system.symbols[symbol].ways or not log % LOGS):
+            if (
+                symbol >= 0
+                and self.system.symbols[symbol].value < 0
+                and (self.system.symbols[symbol].ways or not log % LOGS)
+            ):
                 named = self.system.symbols[symbol]
                 found.setdefault(named.name, []).append(f"way {count + 1}" if named.ways else str(count))
         return tuple((name, ", ".join(values)) for name, values in found.items())

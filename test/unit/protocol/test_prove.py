@@ -203,3 +203,13 @@ def test_sixty_four_instances_take_seconds() -> None:
     prove_kernel(views.kernels[0], views.components, diagnostics)
     assert not diagnostics.items
     assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize(("written", "ids"), [(1000, []), (999, ["rate-mismatch"])])
+def test_long_loops_of_known_counts_are_those(written: int, ids: list[str]) -> None:
+    writer, reader = (
+        f"repeat {written} {{ x.acquire; x.commit; }}",
+        "repeat 500 { x.wait; x.release; x.wait; x.release; }",
+    )
+    _, said = proved(pair(writer, reader))
+    assert [item.id for item in said] == ids
