@@ -56,6 +56,7 @@ def prove_kernel(
         for part in parts:
             for role, why in part.unproven.items():
                 _warn(kernel, components, role, why, diagnostics)
+        _warn_of_signals(kernel, components, diagnostics)
         for part in parts:
             left = limits.seconds - (time.process_time() - began)
             decided = decide(part.system, Limits(limits.states - states, limits.steps - steps, left))
@@ -89,3 +90,13 @@ def _warn(kernel: Kernel, components: Mapping[str, Component], role: str, why: s
     instance, _, name = role.partition("::")
     where = components[kernel.instances[instance].component].roles[name].location
     diagnostics.warning("unproven", f"what '@{instance}::@{name}' does is not proved: {why}", where)
+
+
+def _warn_of_signals(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> None:
+    """Signals come from elsewhere; a role that waits for one is followed as if it came."""
+    for instance in kernel.instances.values():
+        for port in components[instance.component].ports.values():
+            if (port.kind, port.direction) == ("signal", "in"):
+                diagnostics.warning(
+                    "unproven", f"that signal '@{instance.name}::@{port.name}' comes is not proved", port.location
+                )

@@ -13,6 +13,7 @@ module @flag attributes {pipelink.component = {abi = 1}} {
 }
 module @load attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 1, threads = "one"} : () -> ()
+  // expected-warning @below {{that signal '@load::@see' comes is not proved [unproven]}}
   "pipelink.port"() {sym_name = "see", direction = "in", kind = "signal", scope = "gpu", owner = "workspace", workspace = "flags", reset = "launch"} : () -> ()
   "pipelink.port"() {sym_name = "x", direction = "out", kind = "stream", touch = "tma", stages = [2, 2], tiles = [
       {element = "f32", shape = [32, 32], layout = "row_major", align = 128}]} : () -> ()
@@ -47,6 +48,7 @@ module @flag attributes {pipelink.component = {abi = 1}} {
 }
 module @load attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 1, threads = "one"} : () -> ()
+  // expected-warning @below {{that signal '@load::@see' comes is not proved [unproven]}}
   "pipelink.port"() {sym_name = "see", direction = "in", kind = "signal", scope = "gpu", owner = "workspace", workspace = "flags", reset = "launch"} : () -> ()
   "pipelink.port"() {sym_name = "x", direction = "out", kind = "stream", touch = "tma", stages = [2, 2], tiles = [
       {element = "f32", shape = [32, 32], layout = "row_major", align = 128}]} : () -> ()

@@ -33,6 +33,7 @@ module @lib.reduce attributes {pipelink.component = {abi = 1}} {
 }
 module @lib.finish attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "last", warps = 4} : () -> ()
+  // expected-warning @below {{that signal '@finish::@flag' comes is not proved [unproven]}}
   "pipelink.port"() {sym_name = "flag", direction = "in", kind = "signal", scope = "gpu", owner = "workspace", workspace = "flags", reset = "launch"} : () -> ()
   "pipelink.resident"() {} : () -> ()
 }
@@ -53,6 +54,7 @@ module @lib.reduce attributes {pipelink.component = {abi = 1}} {
 }
 module @lib.finish attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "last", warps = 4} : () -> ()
+  // expected-warning @below {{that signal '@finish::@flag' comes is not proved [unproven]}}
   "pipelink.port"() {sym_name = "flag", direction = "in", kind = "signal", scope = "gpu", owner = "workspace", workspace = "flags", reset = "launch"} : () -> ()
   "pipelink.resident"() {} : () -> ()
 }

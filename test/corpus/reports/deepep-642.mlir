@@ -17,6 +17,7 @@ module @lib.send attributes {pipelink.component = {abi = 1}} {
 module @lib.receive attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "fetch", warps = 1, threads = "one"} : () -> ()
   "pipelink.param"() {sym_name = "chunks", type = "i32", bytes = 4, align = 4} : () -> ()
+  // expected-warning @below {{that signal '@receive::@ready' comes is not proved [unproven]}}
   "pipelink.port"() {sym_name = "ready", direction = "in", kind = "signal", scope = "gpu", owner = "workspace", workspace = "flags", reset = "launch"} : () -> ()
   "pipelink.port"() {sym_name = "x", direction = "out", kind = "stream", touch = "tma", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
   // expected-error @below {{'@receive::@fetch' awaits 'ready' and then fetches 'x' by TMA on a way without a fence.proxy.async between [missing-fence]}}
@@ -50,6 +51,7 @@ module @lib.send attributes {pipelink.component = {abi = 1}} {
 module @lib.receive attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "fetch", warps = 1, threads = "one"} : () -> ()
   "pipelink.param"() {sym_name = "chunks", type = "i32", bytes = 4, align = 4} : () -> ()
+  // expected-warning @below {{that signal '@receive::@ready' comes is not proved [unproven]}}
   "pipelink.port"() {sym_name = "ready", direction = "in", kind = "signal", scope = "gpu", owner = "workspace", workspace = "flags", reset = "launch"} : () -> ()
   "pipelink.port"() {sym_name = "x", direction = "out", kind = "stream", touch = "tma", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
   "pipelink.protocol"() {of = "fetch", text = "repeat chunks { ready.await; fence async; x.acquire; x.copy; }"} : () -> ()
@@ -82,6 +84,7 @@ module @lib.send attributes {pipelink.component = {abi = 1}} {
 module @lib.receive attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "fetch", warps = 4} : () -> ()
   "pipelink.param"() {sym_name = "chunks", type = "i32", bytes = 4, align = 4} : () -> ()
+  // expected-warning @below {{that signal '@receive::@ready' comes is not proved [unproven]}}
   "pipelink.port"() {sym_name = "ready", direction = "in", kind = "signal", scope = "gpu", owner = "workspace", workspace = "flags", reset = "launch"} : () -> ()
   "pipelink.port"() {sym_name = "x", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
   "pipelink.protocol"() {of = "fetch", text = "repeat chunks { ready.await; x.acquire; x.commit; }"} : () -> ()
