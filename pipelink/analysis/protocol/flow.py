@@ -98,7 +98,7 @@ def split_symbols(system: System) -> None:
     """Let loops by one parameter of the launch correspond only where they work at the same rings.
 
     All of them run equally often, so any of them may be taken to correspond: the n-th loop over one ring is that of the
-    other ends' n-th.  Loops that have nothing in common get symbols of their own."""
+    other ends' n-th at the same depth.  Loops that have nothing in common get symbols of their own."""
     found: list[tuple[Agent, int, int, list[object]]] = []  # agent, first and last instruction, what it works at
     parent: dict[object, object] = {}
 
@@ -108,6 +108,7 @@ def split_symbols(system: System) -> None:
         return key
 
     for agent in system.agents:
+        around: dict[int, list[int]] = {}  # by symbol, where the loops around end
         for number, step in enumerate(agent.code):
             if step.op is Op.SKIP and system.symbols[step.symbol].constant:
                 step.op, step.symbol, step.target = Op.JUMP, -1, number + 1
@@ -117,7 +118,10 @@ def split_symbols(system: System) -> None:
                 n for n in range(number, len(agent.code)) if agent.code[n].counter == step.counter and n > number
             )
             keys = list(dict.fromkeys(_meetings(agent, number, agent.code[last].target)))
-            keys = [(step.symbol, key) for key in keys or [agent.role]]
+            outer = around.setdefault(step.symbol, [])
+            outer[:] = [end for end in outer if end > number]
+            keys = [(step.symbol, len(outer), key) for key in keys or [agent.role]]
+            outer.append(agent.code[last].target)
             found.append((agent, number, last, list(keys)))
             for key in keys:
                 parent[root(key)] = root(keys[0])
