@@ -27,6 +27,7 @@ from pipelink.tools.common import relocate
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 TIMELINE = ROOT / "benchmarks" / "results" / "timeline.json"
+MUTANTS = ROOT / "benchmarks" / "results" / "mutants.json"
 NOTICE = "<!-- Written by docs/generate.py; change what it reads, then run `make docs`. -->\n\n"
 
 TOOLS = """Results go to files or stdout, messages to stderr. The exit status is 0, 1 after an error, 130 after an
@@ -243,6 +244,10 @@ def pages() -> dict[Path, str]:
         example, picture = counterexample()
         found[ROOT / "docs" / "trace.svg"] = picture
         known = {"vocabulary": vocabulary(), "counterexample": example}
+        if MUTANTS.is_file():
+            from test.protocol.report import table
+
+            known["mutants"] = table(json.loads(MUTANTS.read_text()))
         if TIMELINE.is_file():
             from benchmarks.timeline import picture, summary
 

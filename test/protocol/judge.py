@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,8 @@ from pipelink.ir.views import Component, Kernel
 from test.protocol.machine import Counts, Fault, Machine, Symbol, assignments
 from test.protocol.programs import Builder
 from test.protocol.simulator import Simulator, Verdict
+
+MOST = 5  # of any count
 
 
 def parts_of(machine: Machine) -> Iterator[Machine]:
@@ -61,10 +64,10 @@ def initial_parities(kernel: Kernel) -> dict[int, int]:
     return {one["consumer_cursor"]: int(one.get("initial", 0)) for one in placed if one["transfer"] == "token"}
 
 
-def judge(kernel: Kernel, components: Mapping[str, Component], *, most: int = 3, limit: int = 200_000) -> Verdict:
-    """The first assignment of the counts, each up to ``most`` (two more where there is one alone), under which something
-    goes wrong, or that none does.
+def judge(kernel: Kernel, components: Mapping[str, Component], *, rounds: int = 9, limit: int = 200_000) -> Verdict:
+    """The first assignment of the counts under which something goes wrong, or that none does.
 
+    Counts go up to :data:`MOST`, and their product, zeros left out, to ``rounds``.
     Raises UnsupportedError and LimitError."""
     counts = Counts()
     try:
@@ -72,8 +75,9 @@ def judge(kernel: Kernel, components: Mapping[str, Component], *, most: int = 3,
     except Fault as fault:
         return Verdict(str(fault), "fault")
     states = 0
-    most = most + 2 if len(counts.asked) == 1 else most
-    for values in sorted(assignments(counts.asked, most), key=_size):
+    for values in sorted(assignments(counts.asked, MOST), key=_size):
+        if _size(values) > rounds:
+            break
         verdict = simulate(kernel, components, values, limit)
         states += verdict.states
         if verdict.problem is not None:
@@ -82,4 +86,4 @@ def judge(kernel: Kernel, components: Mapping[str, Component], *, most: int = 3,
 
 
 def _size(values: Mapping[Symbol, Any]) -> int:
-    return sum(value for value in values.values() if isinstance(value, int))
+    return math.prod(max(value, 1) for value in values.values() if isinstance(value, int))

@@ -33,10 +33,9 @@ from test.protocol.simulator import LimitError
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "mutants.json"
 PROVE = "prove{seconds=20}"
 STATES = 60_000  # of one assignment of the counts
-MOST = 3  # how often loops run at most
-DEEP = {"gemm_3": 4}  # where that is not enough to come round
+ROUNDS = 9  # of loops within loops
 SHIPPED = 5  # of the mutants of shipped compositions one in so many
-WIDE = {"cluster": 2, "pair": 2}  # where two CTAs have too many states
+WIDE = {"gemm-cluster": 3, "pair_256": 3}  # rounds where two CTAs have too many states
 
 
 @dataclass(frozen=True)
@@ -91,12 +90,12 @@ def mutants(base: str, text: str) -> Iterator[Mutant]:
             yield Mutant(base, change.kind, change.what, changed)
 
 
-def opinion(kernel: Kernel, components: dict[str, Component], most: int = MOST) -> str | None:
+def opinion(kernel: Kernel, components: dict[str, Component], rounds: int = ROUNDS) -> str | None:
     """What goes wrong in a placed kernel, by the oracles and the simulator.  Raises UnsupportedError, LimitError."""
     found = next(faults(kernel, components), None)
     if found is not None:
         return f"static: {found}"
-    verdict = judge(kernel, components, most=most, limit=STATES)
+    verdict = judge(kernel, components, rounds=rounds, limit=STATES)
     counts = ", ".join(f"{' '.join(map(str, symbol[:2]))}={value}" for symbol, value in verdict.counts)
     return None if verdict.problem is None else f"{verdict.kind}: {verdict.problem} [{counts}]"
 
@@ -117,9 +116,9 @@ def proved(text: str) -> tuple[str, ...]:
 def decide(mutant: Mutant, *, prove: bool = True) -> Judged | None:
     """Both verdicts; None where the simulator cannot say."""
     views = program(parse(mutant.text))
-    wide = min((most for part, most in WIDE.items() if part in mutant.base), default=MOST)
+    rounds = min((number for part, number in WIDE.items() if part in mutant.base), default=ROUNDS)
     try:
-        problem = opinion(views.kernels[0], views.components, DEEP.get(mutant.base, wide))
+        problem = opinion(views.kernels[0], views.components, rounds)
     except (UnsupportedError, LimitError):
         return None
     return Judged(mutant, problem, proved(mutant.text) if prove else ())
@@ -132,6 +131,12 @@ def explained(one: Judged) -> str | None:
         return "two places of the placement contradict each other; what is used happens to fit"
     if "barrier-shared" in ids and kind == "barrier id":
         return "named barrier 0 is the entry's; here the entry does not come back to it"
+    if kind == "arrival unit":
+        return "an only thread arrives in a unit that it is not: the same arrival by chance"
+    if kind == "by":
+        return "warps give back a slot that they have not waited for themselves"
+    if "arrival-count" in ids:
+        return "arrivals overrun a phase that nobody waits for"
     return None
 
 

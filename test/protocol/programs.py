@@ -334,8 +334,8 @@ class Builder:
                 mover.ops.append(("copy", use.index, keep))
             case "commit":
                 converted = self.staged(mover, instance, port, before=False)
-                self.early(mover, use, keep, arrivals)
-                mover.ops.append(("commit", use.index, keep, min(arrivals, 1)))
+                last = self.early(mover, use, keep, arrivals)
+                mover.ops.append(("commit", use.index, keep, last))
                 if converted is not None:
                     mover.ops.append(("finish", converted.index))
                     self.staging_barrier(mover, instance, port)
@@ -349,20 +349,23 @@ class Builder:
                         places.append(at)
                         break
             case "release":
-                self.early(mover, use, keep, arrivals)
-                mover.ops.append(("release", use.index, keep, min(arrivals, 1)))
+                last = self.early(mover, use, keep, arrivals)
+                mover.ops.append(("release", use.index, keep, last))
             case "pass":
-                self.early(mover, use, 0, arrivals)
-                mover.ops.append(("pass", use.index, min(arrivals, 1)))
+                last = self.early(mover, use, 0, arrivals)
+                mover.ops.append(("pass", use.index, last))
             case "take":
                 mover.ops.append(("take", use.index))
             case _:
                 raise UnsupportedError(f"{port.name}.{verb}")
 
-    def early(self, mover: Mover, use: Use, keep: int, arrivals: int) -> None:
-        """Of several arrivals the last is the mover's slowest warp: the others can come before it is done."""
-        if arrivals > 1:
+    def early(self, mover: Mover, use: Use, keep: int, arrivals: int) -> int:
+        """Of several arrivals the last is the mover's slowest warp: the others can come before it is done.  Two CTAs
+        have too many states for that."""
+        if arrivals > 1 and self.ctas == 1:
             mover.ops.append(("early", use.index, keep, arrivals - 1))
+            return 1
+        return arrivals
 
     def staging(self, mover: Mover, instance: str, port: Port, mode: str) -> Use | None:
         placed = self.placed(self.outgoing[instance, port.name][0])
