@@ -40,7 +40,7 @@ from pipelink.analysis.binding import (
     mangle,
 )
 from pipelink.analysis.multicast import Split, division
-from pipelink.analysis.tensor_cores import UNITS, after_wait, commit, release
+from pipelink.analysis.tensor_cores import UNITS, after_wait, before_refill, commit, release
 from pipelink.analysis.watch import watch_of
 from pipelink.ir.views import Component, Connect, Instance, Kernel, Port, Program
 from pipelink.support.diagnostics import Diagnostics
@@ -151,6 +151,7 @@ class _Builder:
             instance,
             *self.watch.waits(instance.name, port.name, "acquire", acquire),
             *after_wait(port),
+            *before_refill(other for other in self.kernel.connects if tx and other.source == connect.source),
             Return(Result("stage")),
         )
         unit = Const(UNITS.get(placed["producer_unit"], 0))

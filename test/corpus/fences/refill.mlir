@@ -1,6 +1,7 @@
 // KIND: generic read then async refill
 // DECIDED: prove
-// Every thread that has read the slot passes a proxy fence before it lets TMA fill it again; the linker puts it there.
+// The thread that lets TMA fill a slot again passes a proxy fence when those who read it are done; the linker puts it
+// there.
 // Where threads fill it again, as in the second pair, none is needed.
 // RUN: pl-opt --pipeline=check,place %s -o %t.mlir && pl-opt --pipeline=check,place,prove %s
 // RUN: sed -e 's/consumer_fence = true/consumer_fence = false/' %t.mlir | not pl-opt --pipeline=prove 2>&1 | FileCheck %s --check-prefix=NONE

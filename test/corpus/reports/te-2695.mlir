@@ -3,14 +3,14 @@
 // REPORT: https://github.com/NVIDIA/TransformerEngine/pull/2695
 // WRONG: Threads read a stage with ordinary loads, and TMA filled it again for the next. The barrier between them did
 // not order the two proxies: the copy could overtake the loads.
-// The fault: threads read what TMA fills next, and pass no proxy fence before they release.
+// The fault: threads read what TMA fills next, and no proxy fence stands between.
 // RUN: pl-opt --pipeline=check,place %s | sed 's/consumer_fence = true/consumer_fence = false/' | not pl-opt --pipeline=prove 2>&1 | FileCheck %s
 // CHECK: error: threads read the slots of '@math::@a' and TMA fills them again, without a fence.proxy.async between [missing-fence]
 // The fix: what place puts there, and transfer makes of it.
 // RUN: pl-opt --pipeline=check,place,prove,transfer %s | FileCheck %s --check-prefix=FENCE
-// FENCE-LABEL: llvm.func @_ZN3lib4math1a10pl_releaseEiPvj
+// FENCE-LABEL: llvm.func @_ZN3lib4load1a10pl_acquireEiPv
+// FENCE: llvm.call @pl_ring_acquire
 // FENCE-NEXT: "fence.proxy.async.shared::cta;"
-// FENCE: llvm.call @pl_ring_release
 // Near miss: wgmma reads through the proxy that TMA writes through; place puts no fence there.
 // RUN: sed 's/"threads", stages/"wgmma", stages/' %s | pl-opt --pipeline=check,place,prove | FileCheck %s --check-prefix=WGMMA
 // WGMMA: consumer_fence = false
