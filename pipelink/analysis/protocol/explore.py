@@ -339,12 +339,7 @@ class Explorer:
             for end in agent.endpoints:
                 if end.producer or not end.watch:
                     continue
-                if end.token:
-                    barrier = self.system.barriers[end.watch[0]]
-                    # what was passed last may stand for the credit that was there at first
-                    if values[barrier.phase] > values[end.cursor]:
-                        raise Violation("untaken", end.agent, barrier=end.watch[0], number=values[barrier.phase])
-                elif (slot := self._untaken(values, end)) is not None:
+                if (slot := self._untaken(values, end)) is not None:
                     index = end.watch[slot]
                     full = values[self.system.barriers[index].phase]
                     raise Violation("untaken", end.agent, slot=slot, barrier=index, number=full)
@@ -354,7 +349,8 @@ class Explorer:
         for slot, index in enumerate(end.watch):
             visits = (values[end.cursor] - slot + end.stages - 1) // end.stages
             full = values[self.system.barriers[index].phase]
-            if full > visits + end.offset and not (end.marks and values[end.marks[slot]]):
+            # what was passed last may stand for a credit that was there at first
+            if full > visits + (0 if end.token else end.offset) and not (end.marks and values[end.marks[slot]]):
                 return slot
         return None
 

@@ -80,7 +80,7 @@ class Endpoint:
     watch: list[int] = field(default_factory=list[int])
     accesses: list[list[Access]] = field(default_factory=list[list[Access]])
     marks: list[int] = field(default_factory=list[int])  # counters: the slot is the end mark; of a local ring: groups
-    record: int = 0  # of a take (tokens)
+    takes: list[int] = field(default_factory=list[int])  # records of takes, by slot (tokens)
     staging: list[Access] = field(default_factory=list[Access])
     staged: list[Access] = field(default_factory=list[Access])
     location: Location = UNKNOWN

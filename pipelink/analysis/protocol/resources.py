@@ -384,8 +384,8 @@ class Resources:
             if not alone:
                 barrier.record = system.new_record("phase", -1, number)
             for end in barrier.takers:
-                end.record = system.new_record("take", end.agent, number)
-                system.agents[end.agent].own |= end.record
+                end.takes.append(system.new_record("take", end.agent, number))
+                system.agents[end.agent].own |= end.takes[-1]
         for number, named in enumerate(system.named):
             named.record = system.new_record("generation", -1, number)
         return system

@@ -43,6 +43,7 @@ class Violation(Exception):
     records: int = 0
     place: int = -1
     number: int = 0
+    taker: Endpoint | None = None
 
 
 class StepLimit(Exception):
@@ -161,8 +162,10 @@ class Machine:
         barrier = self.barriers[index]
         values, known, at = self.values, self.known, barrier.phase
         for end in barrier.takers:
-            if values[end.cursor] < values[at] - end.offset or end.record & ~known[holder]:
-                raise Violation("lost", number, step, slot, index)
+            own = end.watch.index(index)
+            visits = (values[end.cursor] - own + end.stages - 1) // end.stages
+            if visits < values[at] - end.offset or end.takes[own] & ~known[holder]:
+                raise Violation("lost", number, step, slot, index, taker=end)
         values[at] += 1
         values[at + 1] = values[at + 3] = 0
         if barrier.record:
@@ -201,8 +204,8 @@ class Machine:
             self._touch(number, step, end.staging, slot)
         if end.accesses:
             self._touch(number, step, end.accesses[slot], slot)
-        elif end.record:
-            self._make(number, end.record, not agent.several)
+        elif end.takes:
+            self._make(number, end.takes[slot], not agent.several)
         values[end.cursor] += 1
         if end.marks:
             mark = end.marks[slot]

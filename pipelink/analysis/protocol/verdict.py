@@ -326,8 +326,7 @@ class _Verdict:
         )  # fmt: skip
 
     def say_lost(self) -> _Said:
-        barrier = self.system.barriers[self.violation.barrier]
-        end = next((e for e in barrier.takers), None)
+        end = self.violation.taker
         taker = self.lane(end.agent) if end is not None else "its taker"
         reference = end.reference if end is not None else self.name()
         hint = "pass again only after it was taken"

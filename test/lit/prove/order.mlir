@@ -188,3 +188,37 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
   "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
 }
+
+// -----
+
+// A component's own mbarriers, two in turn: one thread answers for a role that has met
+module @c attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "a", warps = 1} : () -> ()
+  "pipelink.role"() {sym_name = "b", warps = 4} : () -> ()
+  "pipelink.mbarrier"() {sym_name = "done", arrivals = 32, count = 2} : () -> ()
+  "pipelink.barrier"() {sym_name = "met", threads = 128, role = "b"} : () -> ()
+  "pipelink.mbarrier"() {sym_name = "back", arrivals = 1, count = 2} : () -> ()
+  "pipelink.protocol"() {of = "a", text = "repeat 5 { done.arrive; back.wait; }"} : () -> ()
+  "pipelink.protocol"() {of = "b", text = "repeat 5 { done.wait; met.sync; back.arrive by 1 thread; }"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "c", component = @c} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+}
+
+// -----
+
+// For one that has not, it answers too early
+module @c attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "a", warps = 1} : () -> ()
+  "pipelink.role"() {sym_name = "b", warps = 4} : () -> ()
+  "pipelink.mbarrier"() {sym_name = "done", arrivals = 32, count = 2} : () -> ()
+  "pipelink.mbarrier"() {sym_name = "back", arrivals = 1, count = 2} : () -> ()
+  // expected-error @below {{'@c::@a': arrive done[0] completes another phase of '@c::@done', which '@c::@b, threads 1-127' may not have taken yet [arrival-count]}}
+  "pipelink.protocol"() {of = "a", text = "repeat 5 { done.arrive; back.wait; }"} : () -> ()
+  "pipelink.protocol"() {of = "b", text = "repeat 5 { done.wait; back.arrive by 1 thread; }"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "c", component = @c} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+}
