@@ -437,7 +437,11 @@ class Builder:
                     waiting.remove(key)
                     break
             else:
-                self.elastic[waiting.pop(0)] = self.counts.number(("elastic",))
+                free = waiting.pop(0)
+                partners = [rates[other] for port in rates[free][1] for other in self.users(port)]
+                if any(None in fixed.values() for fixed, _ in partners):
+                    raise UnsupportedError("as often as a stream has items before its end")
+                self.elastic[free] = self.counts.number(("elastic",))
 
     def wanted(self, key: tuple[str, str], rates: dict[tuple[str, str], Any]) -> int | None:
         none, one = rates[key]

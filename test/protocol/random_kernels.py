@@ -125,3 +125,71 @@ def _changed(rng: random.Random, block: Block, warps: int) -> Block:
         case _:
             name = rng.choice(("x", "y"))
             return (*block[:i], Choose(name, ((step,), ())), *block[i + 1 :])
+
+
+def ending_text(seed: int) -> str:
+    """A stream that ends, through a stage in the middle, with a few steps changed."""
+    rng = random.Random(seed)
+    warps = [rng.choice((1, 2)) for _ in range(3)]
+    stages = [rng.randint(1, 2) for _ in range(2)]
+    ends = rng.random() < 0.6
+    keep = int(rng.random() < 0.3)
+    fill = (Action("x", "acquire"), Action("x", "commit"))
+    put = (Action("y", "acquire"), Action("y", "commit"))
+    first: Block = (Repeat("n", fill), Action("x", "end"))
+    inner: Block = (Action("x", "wait"), *put, Action("x", "release", keep))
+    middle: Block = (Until("x", inner), *((Action("y", "end"),) if ends else ()))
+    take = (Action("y", "wait"), Action("y", "release"))
+    last: Block = (Until("y", take),) if ends else (Repeat("n", take),)
+    blocks = [first, middle, last]
+    for _ in range(rng.randint(0, 2)):
+        me = rng.randrange(3)
+        blocks[me] = _changed(rng, blocks[me], warps[me])
+    ports = [
+        out("x", ends=True, may_be_empty=True),
+        into("x", ends=True, may_be_empty=True) + out("y", **({"ends": True, "may_be_empty": True} if ends else {})),
+        into("y", **({"ends": True, "may_be_empty": True} if ends else {})),
+    ]
+    parts = [
+        component(
+            f"r.part{i}",
+            role("run", warps[i]),
+            ports[i],
+            count("n"),
+            count("m"),
+            *([says("run", spell(blocks[i]))] if blocks[i] else []),
+        )
+        for i in range(3)
+    ]
+    return "".join(parts) + kernel(
+        f"a.x > b.x | stages = {stages[0]} : i64", f"b.y > c.y | stages = {stages[1]} : i64",
+        a="r.part0", b="r.part1", c="r.part2",
+    )  # fmt: skip
+
+
+def meeting_text(seed: int) -> str:
+    """Roles of one component that hand buffers over by named barriers, with a few steps changed."""
+    rng = random.Random(seed)
+    roles = rng.choice((2, 2, 3))
+    warps = [rng.choice((1, 2, 4)) for _ in range(roles)]
+    bodies: list[list[Step]] = [[] for _ in range(roles)]
+    barriers: list[str] = []
+    for i in range(rng.randint(1, 3)):
+        here = rng.sample(range(roles), 2)
+        writer, reader = here
+        barriers += [barrier(f"{what}{i}", 32 * (warps[writer] + warps[reader])) for what in ("full", "free")]
+        tell = [rng.choice(("sync", "arrive")) for _ in range(2)]
+        bodies[writer] += [Action("page", "write"), Action(f"full{i}", tell[0]), Action(f"free{i}", "sync")]
+        bodies[reader] += [Action(f"full{i}", "sync"), Action("page", "read"), Action(f"free{i}", tell[1])]
+    looped = rng.choice(("n", "2", "n+", None))
+    said = []
+    for me in range(roles):
+        body: Block = tuple(bodies[me])
+        if looped is not None and body:
+            body = (Repeat(looped.rstrip("+"), body, looped.endswith("+")),)
+        for _ in range(rng.choice((0, 1, 1, 2))):
+            body = _changed(rng, body, warps[me])
+        if body:
+            said.append(says(f"role{me}", spell(body)))
+    made = [role(f"role{me}", warps[me]) for me in range(roles)]
+    return component("r.all", *made, smem("page", 256), *barriers, count("n"), count("m"), *said) + kernel(a="r.all")

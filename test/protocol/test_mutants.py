@@ -6,16 +6,17 @@ A sample, always the same; ``python -m test.protocol.mutants`` judges all.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
 from pipelink.support.diagnostics import LinkError
 from test.protocol.inputs import INPUTS
 from test.protocol.mutants import RESULTS, Mutant, decide, explained, mutants, placed, proved
-from test.protocol.random_kernels import kernel_text
+from test.protocol.random_kernels import ending_text, kernel_text, meeting_text
 
 ONE_IN = 8  # mutants
-RANDOM = 60  # random kernels
+RANDOM = 30  # random kernels of each kind
 
 
 @pytest.mark.parametrize("name", INPUTS)
@@ -32,12 +33,12 @@ def test_every_mutant_that_can_misbehave_is_refused(name: str) -> None:
     assert [(one.mutant.what, one.refused) for one in judged if one.harmless and explained(one) is None] == []
 
 
-@pytest.mark.parametrize("block", range(4))
-def test_random_kernels_that_can_misbehave_are_refused(block: int) -> None:
+@pytest.mark.parametrize("make", [kernel_text, ending_text, meeting_text])
+def test_random_kernels_that_can_misbehave_are_refused(make: Callable[[int], str]) -> None:
     missed: list[tuple[int, str | None]] = []
-    for seed in range(block, RANDOM, 4):
+    for seed in range(RANDOM):
         try:
-            text = placed(kernel_text(seed))
+            text = placed(make(seed))
         except LinkError:
             continue  # check has refused it
         found = decide(Mutant("random", "random", str(seed), text))
