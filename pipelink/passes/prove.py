@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipelink.analysis.protocol.compile import ProtocolTooLong, compile_kernel
 from pipelink.analysis.protocol.decide import decide
@@ -33,12 +33,13 @@ class ProvePass:
     states: int = field(default=200_000, metadata={"help": "most states of a kernel that are explored"})
     steps: int = field(default=20_000_000, metadata={"help": "most steps of a kernel that are explored"})
     seconds: float = field(default=60.0, metadata={"help": "most processor time for a kernel"})
+    megabytes: int = field(default=1024, metadata={"help": "most memory for the states of a part of a kernel"})
 
     def apply(self, module: ir.Operation, diagnostics: Diagnostics) -> None:
         views = program(module)
         for kernel in views.kernels:
             if not kernel.fused:
-                limits = Limits(self.states, self.steps, self.seconds)
+                limits = Limits(self.states, self.steps, self.seconds, self.megabytes)
                 prove_kernel(kernel, views.components, diagnostics, limits)
 
 
@@ -59,7 +60,8 @@ def prove_kernel(
         _warn_of_signals(kernel, components, diagnostics)
         for part in parts:
             left = limits.seconds - (time.process_time() - began)
-            decided = decide(part.system, Limits(limits.states - states, limits.steps - steps, left))
+            now = replace(limits, states=limits.states - states, steps=limits.steps - steps, seconds=left)
+            decided = decide(part.system, now)
             states, steps = states + decided.states, steps + decided.steps
             if decided.found is not None:
                 report(part.system, decided.found, diagnostics)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pipelink.analysis.protocol.explore import Explorer, Found, Limits
@@ -37,7 +37,8 @@ def decide(system: System, limits: Limits) -> Decided:
 
     def explore(fixed: dict[int, int]) -> tuple[Found | None, list[int]]:
         left = limits.seconds - (time.process_time() - began)
-        explorer = Explorer(system, Limits(limits.states - decided.states, limits.steps - decided.steps, left), fixed)
+        now = replace(limits, states=limits.states - decided.states, steps=limits.steps - decided.steps, seconds=left)
+        explorer = Explorer(system, now, fixed)
         explored = explorer.run()
         decided.states += explored.states
         decided.steps += explored.steps

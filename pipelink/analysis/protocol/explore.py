@@ -21,11 +21,12 @@ _WAITING = (Op.TAKE, Op.END, Op.SYNC)
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one kernel: states and steps of all its parts together, and seconds of processor time."""
+    """Of one kernel: states and steps of all its parts together, seconds of processor time, and memory of one part."""
 
     states: int = 200_000
     steps: int = 20_000_000
     seconds: float = 60.0
+    megabytes: int = 1024
 
 
 class LimitReached(Exception):
@@ -91,6 +92,7 @@ class Explorer:
         seen: dict[object, int] = {}
         queue: deque[tuple[int, State, Decision]] = deque()
         start = machine.initial()
+        most = min(limits.states, limits.megabytes * 2**20 // self.bytes_of(start))
 
         def enter(parent: int, state: State, decision: Decision, waking: tuple[int, ...]) -> Found | None:
             """Go on from a decision; queue the decisions of the state that is reached, if it is new."""
@@ -116,8 +118,8 @@ class Explorer:
             after = state if last else state.copy()
             self.apply(after, decision)
             found = enter(number, after, decision, decision.agents)
-            if len(seen) > limits.states:
-                raise LimitReached("states", self.size(len(seen)))
+            if len(seen) > most:
+                raise LimitReached("states" if most == limits.states else "megabytes", self.size(len(seen)))
             if machine.steps > limits.steps:
                 raise LimitReached("steps", self.size(len(seen)))
             if time.process_time() - began > limits.seconds:
@@ -129,6 +131,11 @@ class Explorer:
         self.machine.run(state, waking)
         self.names.part(state)
         return self.decisions(state)
+
+    @staticmethod
+    def bytes_of(state: State) -> int:
+        """What a state takes, at most: its key, and itself while it waits for its turn."""
+        return 2 * (8 * len(state.values) + 64 * len(state.known)) + 1000
 
     def size(self, states: int) -> str:
         return f"{states} states and {self.machine.steps} steps"

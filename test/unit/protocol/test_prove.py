@@ -173,7 +173,12 @@ def test_the_same_input_gives_the_same_words() -> None:
 
 @pytest.mark.parametrize(
     ("limits", "what"),
-    [(Limits(states=2), "states"), (Limits(steps=5), "steps"), (Limits(seconds=0), "seconds")],
+    [
+        (Limits(states=2), "states"),
+        (Limits(steps=5), "steps"),
+        (Limits(seconds=0), "seconds"),
+        (Limits(megabytes=0), "megabytes"),
+    ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_limit_is_never_passed_in_silence(limits: Limits, what: str) -> None:
