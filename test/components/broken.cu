@@ -1,5 +1,5 @@
 // Components with the faults that make kernels hang, and what they are connected to.  They are linked without the
-// protocol check, as debug links, to see that a hang is explained.
+// check of their protocols, as debug links, to see that a hang is explained.  What they state is what they do.
 #include <pipelink/component.cuh>
 
 namespace broken {
@@ -15,6 +15,7 @@ PL_PARAM(steps, int);
 PL_TENSOR(value, float, "steps, 32", pl::read);
 PL_BIND(values, "value");
 PL_GRID("4");
+PL_PROTOCOL(send, "repeat steps { x.acquire; x.commit; }");
 PL_ENTRY(send) {
   for (int i = 0; i < steps(self); ++i) {
     auto slot = x::acquire(self);
@@ -33,6 +34,7 @@ PL_PARAM(steps, int);
 PL_TENSOR(value, float, "steps, 32", pl::read);
 PL_BIND(values, "value");
 PL_GRID("4");
+PL_PROTOCOL(send, "repeat steps { repeat x.stages + 1 { x.acquire; } x.commit; }");
 PL_ENTRY(send) {
   for (int i = 0; i < steps(self); ++i) {
     pl::slot taken[4];
@@ -46,7 +48,7 @@ PL_ENTRY(send) {
 }
 
 // Sums what it is sent.  The second gives slots back too late: it never has that many.
-#define BROKEN_READER(NAME, RELEASE)                                                     \
+#define BROKEN_READER(NAME, PROTOCOL, RELEASE)                                           \
   PL_COMPONENT(NAME) {                                                                   \
     PL_ROLE(sum, pl::warps<4>);                                                          \
     PL_IN(x, broken::numbers, pl::ring<2, 3>, pl::by_threads);                           \
@@ -55,6 +57,7 @@ PL_ENTRY(send) {
     PL_TENSOR(total, float, "4, 128", pl::write);                                        \
     PL_TENSOR(value, float, "steps, 32", pl::read);                                      \
     PL_BIND(totals, "total");                                                            \
+    PL_PROTOCOL(sum, PROTOCOL);                                                          \
     PL_ENTRY(sum) {                                                                      \
       float all = 0;                                                                     \
       for (int i = 0; i < steps(self); ++i) {                                            \
@@ -65,10 +68,11 @@ PL_ENTRY(send) {
       totals(self)[blockIdx.x * 128 + sum::thread(self)] = all;                          \
     }                                                                                    \
   }
-BROKEN_READER(broken::reader, x::release(self, slot))
-BROKEN_READER(broken::forgetful_reader, if (i == 1 << 20) x::release(self, slot))
+BROKEN_READER(broken::reader, "repeat steps { x.wait; x.release; }", x::release(self, slot))
+BROKEN_READER(broken::forgetful_reader, "repeat steps { x.wait; }", if (i == 1 << 20) x::release(self, slot))
 
 // One warp waits for tiles while the others wait for it at a named barrier, which has no time limit.
+// No protocol says that.
 PL_COMPONENT(broken::split_reader) {
 PL_ROLE(sum, pl::warps<4>);
 PL_IN(x, broken::numbers, pl::ring<2, 3>, pl::by_threads);

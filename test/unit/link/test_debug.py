@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
+import pipelink
 from pipelink.api import Linked
 from pipelink.backend import sass, toolchain
+from pipelink.components.gemm import Composer
 from pipelink.pipelines import HANG_LIMIT, Request, key_of, link
 from pipelink.runtime import load
 from pipelink.support.diagnostics import LinkError
-from test.broken import link_broken
+from test.broken import BROKEN, link_broken
 from test.compositions import Objects, compose
 
 RING = "ring_plain_plain"
@@ -49,6 +51,19 @@ def test_ordinary_transfers_do_not_depend_on_the_debug_text(name: str, tmp_path:
     (tmp_path / "device.cuh").write_text(head.partition("// What a debug link passes")[0])
     made.append(toolchain.compile_ltoir(blank, "x.cu", arch, include_dirs=[tmp_path]))
     assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("name", ["parity", "release", "acquire"])
+def test_the_check_refuses_what_hangs(name: str, objects: Objects) -> None:
+    """The kernels that hang on a device never get there in an ordinary link."""
+    kernel = pipelink.Kernel(name, target="sm_90a")
+    BROKEN[name](Composer(kernel, objects))
+    with pytest.raises(LinkError) as caught:
+        kernel.link()
+    assert [problem.id for problem in caught.value.diagnostics] == ["deadlock"]
+    trace = caught.value.diagnostics[0].trace
+    assert trace is not None
+    assert len(trace.cycle) == 2
 
 
 def test_an_ordinary_link_says_nothing(objects: Objects, watched: Linked) -> None:
