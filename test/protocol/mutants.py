@@ -129,6 +129,8 @@ def explained(one: Judged) -> str | None:
     kind, ids = one.mutant.kind, set(one.refused)
     if "bad-placement" in ids:
         return "two places of the placement contradict each other; what is used happens to fit"
+    if "barrier-shared" in ids and "that of" in one.mutant.what:
+        return "two components meet at one barrier, each in its turn, because one role calls both"
     if "barrier-shared" in ids and kind == "barrier id":
         return "named barrier 0 is the entry's; here the entry does not come back to it"
     if kind == "arrival unit":

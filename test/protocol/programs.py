@@ -55,6 +55,11 @@ class Builder:
         self.barrier_ids: dict[tuple[int, int], None] = {}
         self.touched: set[tuple[str, str]] = set()
         self.elastic: dict[tuple[str, str], int] = {}
+        self.tokens = {
+            f"{connect.source.root}::{connect.source.leaf}"
+            for connect in kernel.connects
+            if self.placed(connect)["transfer"] == "token"
+        }
         self.choices: dict[tuple[int, Symbol], int] = {}
 
     @staticmethod
@@ -449,8 +454,8 @@ class Builder:
             each = n - none.get(port, 0)
             for other in self.users(port) - {key}:
                 fixed, once = rates[other]
-                if other not in self.elastic or each <= 0:
-                    continue
+                if other not in self.elastic or each <= 0 or (port in self.tokens and port not in once):
+                    continue  # a token that nobody takes
                 if once.get(port, 0) is None or fixed.get(port, 0) is None:
                     continue
                 first = fixed.get(port, 0)
@@ -483,6 +488,7 @@ class Builder:
         """Items of each ring that a role makes or takes when its elastic loop runs n times; None: until the end."""
         found: dict[str, Any] = {}
         held: dict[str, int] = {}
+        chosen: dict[Symbol, int] = {}
 
         def ring(instance: str, step: Action) -> str | None:
             port = (instance, step.subject)
@@ -493,22 +499,24 @@ class Builder:
             if key is not None:
                 found[key] = None if k is None or found.get(key, 0) is None else found.get(key, 0) + k
 
-        def walk(instance: str, block: Block, dynamic: bool) -> None:
+        def walk(instance: str, of: str, block: Block, dynamic: bool) -> None:
             for step in block:
                 match step:
                     case Repeat():
                         for _ in range(n if step.count is None else self.count(instance, step, role)):
-                            walk(instance, step.body, dynamic)
+                            walk(instance, of, step.body, dynamic)
                     case Until():
-                        walk(instance, step.body, True)
+                        walk(instance, of, step.body, True)
                     case Choose():
-                        walk(instance, step.ways[0], True)
+                        symbol: Symbol = ("choose", step.name or (instance, of, step.column))
+                        chosen[symbol] = chosen.get(symbol, -1) + 1
+                        walk(instance, of, step.ways[self.counts.way(symbol, len(step.ways), chosen[symbol])], dynamic)
                     case Rank():
                         if step.rank == 0:
-                            walk(instance, step.body, dynamic)
+                            walk(instance, of, step.body, dynamic)
                     case Action(verb="call"):
                         for callee, answer, _ in self.callees(instance, (step,)):
-                            walk(callee, self.protocol(callee, answer).body, dynamic)
+                            walk(callee, answer, self.protocol(callee, answer).body, dynamic)
                     case Action(verb="acquire"):
                         held[f"{instance}::{step.subject}"] = held.get(f"{instance}::{step.subject}", 0) + 1
                     case Action(verb="commit" | "copy"):
@@ -523,7 +531,7 @@ class Builder:
         for instance, action in self.inlined(role[0], self.protocol(*role).body):
             if action.verb in ("acquire", "wait", "take", "pass"):
                 add(ring(instance, action), 0)
-        walk(role[0], self.protocol(*role).body, False)
+        walk(*role, self.protocol(*role).body, False)
         return found
 
     # ---------------------------------------------------------------- all of it
