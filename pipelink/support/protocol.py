@@ -25,13 +25,15 @@ class Callers:
 class Action:
     """``subject.verb``: a step on a port, barrier or buffer of the component; ``column`` is its place in the text, from
     1.  A call has verb ``call``.  ``keep``: release, commit or copy the oldest slots until this many are still held.
-    ``by``: who does it where not every thread of the role does."""
+    ``some``: no number was given, so there is at least one slot to give.  ``by``: who does it where not every thread
+    of the role does."""
 
     subject: str
     verb: str
     keep: int = 0
     by: Callers | None = None
     column: int = 1
+    some: bool = True
 
 
 @dataclass(frozen=True)

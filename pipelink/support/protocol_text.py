@@ -201,13 +201,13 @@ class _Parser:
         return Choose(name, tuple(ways), start.column)
 
     def _action(self, subject: _Token) -> Action:
-        verb, keep, by = "call", 0, None
+        verb, keep, by, some = "call", 0, None, True
         if self._peek().kind == ".":
             self._next()
             verb = self._take("name", "a verb").text
         token = self._next()
         if token.text == "keep":
-            keep = self._number("the number of slots kept", 0)
+            keep, some = self._number("the number of slots kept", 0), False
             token = self._next()
         if token.text == "by":
             by = self._callers()
@@ -215,7 +215,7 @@ class _Parser:
         if token.kind != ";":
             found = f"'{token.text}'" if token.text else "the end"
             self._fail(f"expected ';' after the action, found {found}", token, nearest(token.text, ("keep", "by")))
-        return Action(subject.text, verb, keep, by, subject.column)
+        return Action(subject.text, verb, keep, by, subject.column, some)
 
     def _callers(self) -> Callers:
         count = self._number("the number of callers", 1)

@@ -455,10 +455,10 @@ class _Writer:
                     connect = self.resources.by_source[key][0].placement or {}
                     name = f"@{instance}::@{port.name} staging"
                     self.meet("sync", connect["barrier"], name, f"{label} (staging)", port.location)
-                    self.emit(Op.GIVE, text, end=end, keep=action.keep, signals=signals)
+                    self.emit(Op.GIVE, text, end=end, keep=action.keep, some=action.some, signals=signals)
                     self.meet("sync", connect["barrier"], name, f"{label} (staging)", port.location)
                 else:
-                    self.emit(Op.GIVE, text, end=end, keep=action.keep, signals=signals)
+                    self.emit(Op.GIVE, text, end=end, keep=action.keep, some=action.some, signals=signals)
 
     def mark_release(self, end: Endpoint, protocol: Protocol, port: str, stated: bool, one: bool) -> list[list[Signal]]:
         """Arrivals of a slot that turned out to be the end mark: it is released as other slots are."""

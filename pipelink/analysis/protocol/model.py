@@ -95,6 +95,7 @@ class Instruction:
     text: str = ""
     end: Endpoint | None = None
     keep: int = 0
+    some: bool = False  # there has to be a slot to give
     target: int = -1  # where a loop is left; where an end mark leads
     counter: int = -1
     symbol: int = -1

@@ -242,6 +242,9 @@ class Machine:
             values[end.done] += 1
             values[agent.pc] += 1
             return True
+        if step.some and step.signals and values[end.cursor] - values[end.done] <= (values[end.ended] > 0):
+            self._event(number, step, -1, -1)
+            raise Violation("nothing", number, step)
         while values[end.cursor] - values[end.done] - (values[end.ended] > 0) > step.keep:
             slot = values[end.done] % end.stages
             if values[end.ended] == values[end.done] + 1:  # that of the end mark was given back at once

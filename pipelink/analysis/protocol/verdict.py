@@ -365,6 +365,16 @@ class _Verdict:
         hint = "between its acquire and its commit" if fills else "between its wait and its release"
         return _Said("slot-race", f"{self.me}: {self.doing} without holding a slot", f"a slot is one's own {hint}")
 
+    def say_nothing(self) -> _Said:
+        step = self.violation.step
+        fills = step is not None and step.end is not None and step.end.producer
+        return _Said(
+            "arrival-count",
+            f"{self.me}: {self.doing} without holding a slot: an arrival too many",
+            f"{'acquire' if fills else 'wait for'} a slot first; say that the loop before is never empty (n+), or "
+            "'keep 0' if the code gives nothing where nothing is held",
+        )
+
     def say_unwritten(self) -> _Said:
         place = self.system.places[self.violation.place]
         return _Said(

@@ -59,7 +59,7 @@ module @lib.epilogue attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "store", warps = 4, align = 4} : () -> ()
   "pipelink.param"() {sym_name = "tiles", type = "i32", bytes = 4, align = 4} : () -> ()
   "pipelink.port"() {sym_name = "tile", direction = "in", kind = "stream", touch = "threads", stages = [2, 2], tiles = [{element = "i32", shape = [8], layout = "row_major", align = 16}]} : () -> ()
-  "pipelink.protocol"() {of = "store", text = "repeat tiles { tile.wait; tile.read; tile.release keep 1; tile.read; } tile.release;"} : () -> ()
+  "pipelink.protocol"() {of = "store", text = "repeat tiles+ { tile.wait; tile.read; tile.release keep 1; tile.read; } tile.release;"} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "scheduler", component = @lib.scheduler} : () -> ()

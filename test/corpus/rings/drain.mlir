@@ -41,7 +41,7 @@ module @mma attributes {pipelink.component = {abi = 1}} {
   "pipelink.port"() {sym_name = "ab", direction = "in", kind = "stream", touch = "wgmma", stages = [2, 4], tiles = [
       {element = "bf16", shape = [64, 64], layout = "swizzle128", align = 1024}]} : () -> ()
   "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
-  "pipelink.protocol"() {text = "repeat n { ab.wait; ab.read; ab.release keep 1; ab.read; } ab.release;", of = "run"} : () -> ()
+  "pipelink.protocol"() {text = "repeat n+ { ab.wait; ab.read; ab.release keep 1; ab.read; } ab.release;", of = "run"} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "load", component = @load} : () -> ()

@@ -35,7 +35,7 @@ def spelled(block: Block) -> str:
         match step:
             case Action(subject, verb, keep, by):
                 name = subject if verb == "call" else f"{subject}.{verb}"
-                keeping = f" keep {keep}" if keep else ""
+                keeping = "" if step.some else f" keep {keep}"
                 parts.append(f"{name}{keeping}{f' by {by.count} {by.unit}' if by else ''};")
             case Repeat(count, body, at_least_once):
                 parts.append(f"repeat {count}{'+' if at_least_once else ''} {{ {spelled(body)} }}")
@@ -53,7 +53,7 @@ def spelled(block: Block) -> str:
 def test_every_kind_of_step() -> None:
     text = "repeat k+ { a.wait; a.release keep 2 by 3 warps; } until b { b.wait; } store; fence async;"
     assert parse(text, HERE) == (
-        Repeat("k", (Action("a", "wait", column=13), Action("a", "release", 2, Callers(3, "warp"), 21)), True),
+        Repeat("k", (Action("a", "wait", column=13), Action("a", "release", 2, Callers(3, "warp"), 21, False)), True),
         Until("b", (Action("b", "wait", column=62),), 52),
         Action("store", "call", column=72),
         Fence("async", 79),
