@@ -295,8 +295,9 @@ def _step_variants(step: Step, component: Component, of: str) -> Iterator[tuple[
     match step:
         case Action():
             if step.verb in ("release", "commit", "copy"):
-                for keep in {step.keep + 1, max(step.keep - 1, 0)} - {step.keep}:
-                    yield "keep", f"{spell((step,))} keep {keep}", replace(step, keep=keep)
+                for keep in sorted({step.keep + 1, max(step.keep - 1, 0)} - {step.keep}):
+                    yield "keep", f"{spell((step,))} keep {keep}", replace(step, keep=keep, some=False)
+                yield "keep", f"{spell((step,))} all", replace(step, keep=0, some=True)
             role = component.roles.get(of)
             if step.by is not None:
                 yield "by", f"{spell((step,))} by all", replace(step, by=None)
@@ -340,7 +341,7 @@ def _spelled(step: Step) -> str:
     match step:
         case Action():
             verb = "" if step.verb == "call" else f".{step.verb}"
-            keep = f" keep {step.keep}" if step.keep else ""
+            keep = "" if step.some else f" keep {step.keep}"
             by = f" by {step.by.count} {step.by.unit}{'s' if step.by.count > 1 else ''}" if step.by else ""
             return f"{step.subject}{verb}{keep}{by};"
         case Repeat():

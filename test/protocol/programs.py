@@ -317,13 +317,13 @@ class Builder:
     def port_action(
         self, mover: Mover, instance: str, port: Port, action: Action, threads: int, warps: int, leave: list[Any]
     ) -> None:
-        verb, keep = action.verb, action.keep
+        verb, keep = action.verb, None if action.some else action.keep
         if port.kind not in ("stream", "token"):
             raise UnsupportedError(f"{port.kind} port")
         if verb in ("read", "write"):
             return  # between taking a slot and giving it back it counts as touched anyhow
         if port.direction == "local":
-            self.local_action(mover, instance, port, verb, keep)
+            self.local_action(mover, instance, port, verb, action.keep)
             return
         if port.kind == "stream" and port.direction == "out" and (instance, port.name) not in self.outgoing:
             return
@@ -364,7 +364,7 @@ class Builder:
             case _:
                 raise UnsupportedError(f"{port.name}.{verb}")
 
-    def early(self, mover: Mover, use: Use, keep: int, arrivals: int) -> int:
+    def early(self, mover: Mover, use: Use, keep: int | None, arrivals: int) -> int:
         """Of several arrivals the last is the mover's slowest warp: the others can come before it is done.  Two CTAs
         have too many states for that."""
         if arrivals > 1 and self.ctas == 1:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pipelink.support.protocol import Action, Block, Callers, Choose, Repeat, Step, Until
 from test.protocol.changes import spell
 from test.protocol.inputs import barrier, component, count, into, kernel, out, role, says, smem, token
 
+KEEP: dict[bool, dict[str, Any]] = {False: {}, True: {"keep": 1, "some": False}}
 COUNTS = ("n", "m", "2", "n+", "1")
 
 
@@ -97,7 +99,7 @@ def _seen(rng: random.Random, order: tuple[Loop | Channel | str, ...], me: int, 
         elif me == item.source:
             found += [Action(item.name, "acquire"), Action(item.name, "commit")]
         elif me == item.target:
-            found += [Action(item.name, "wait"), Action(item.name, "release", keep=int(rng.random() < 0.1))]
+            found += [Action(item.name, "wait"), Action(item.name, "release", **KEEP[rng.random() < 0.1])]
     return tuple(found)
 
 
@@ -117,7 +119,7 @@ def _changed(rng: random.Random, block: Block, warps: int) -> Block:
         case 2 | 3 if i + 1 < len(block):
             return (*block[:i], block[i + 1], step, *block[i + 2 :])
         case 4 if isinstance(step, Action) and step.verb in ("release", "commit"):
-            return (*block[:i], replace(step, keep=1 - step.keep), *block[i + 1 :])
+            return (*block[:i], replace(step, keep=1 - step.keep, some=False), *block[i + 1 :])
         case 5 if isinstance(step, Action) and warps > 1:
             return (*block[:i], replace(step, by=None if step.by else Callers(1, "warp")), *block[i + 1 :])
         case 6 if isinstance(step, Repeat):
@@ -133,11 +135,11 @@ def ending_text(seed: int) -> str:
     warps = [rng.choice((1, 2)) for _ in range(3)]
     stages = [rng.randint(1, 2) for _ in range(2)]
     ends = rng.random() < 0.6
-    keep = int(rng.random() < 0.3)
+    keep = KEEP[rng.random() < 0.3]
     fill = (Action("x", "acquire"), Action("x", "commit"))
     put = (Action("y", "acquire"), Action("y", "commit"))
     first: Block = (Repeat("n", fill), Action("x", "end"))
-    inner: Block = (Action("x", "wait"), *put, Action("x", "release", keep))
+    inner: Block = (Action("x", "wait"), *put, Action("x", "release", **keep))
     middle: Block = (Until("x", inner), *((Action("y", "end"),) if ends else ()))
     take = (Action("y", "wait"), Action("y", "release"))
     last: Block = (Until("y", take),) if ends else (Repeat("n", take),)

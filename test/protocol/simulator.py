@@ -297,6 +297,7 @@ class Simulator:
             case "early":
                 if use.kind == "token_out":
                     self.arrive(s, use.cta, use.full, op[3])
+                    return
                 for entry in self.next_to_go(s, i, use, op[2]):
                     if use.mode == "w":
                         self.arrive(s, use.cta, use.full + 8 * entry[1], op[3])
@@ -358,11 +359,13 @@ class Simulator:
 
     # ---------------------------------------------------------------- memory
 
-    def next_to_go(self, s: list[Any], i: int, use: Use, keep: int) -> list[tuple[int, int, int]]:
-        """The oldest held slots of a port but the last ``keep``."""
+    def next_to_go(self, s: list[Any], i: int, use: Use, keep: int | None) -> list[tuple[int, int, int]]:
+        """The oldest held slots of a port but the last ``keep``; None: all, and at least one."""
         queued = s[FIELDS * i + COMMITS]
         own = [entry for entry in s[FIELDS * i + HELD] if entry[0] == use.index and entry not in queued]
-        return own[: max(len(own) - keep, 0)]
+        if keep is None and not own:
+            raise Fault(f"{self.movers[i].name} gives back a slot of {use.name} and holds none")
+        return own[: max(len(own) - (keep or 0), 0)]
 
     def note_end(self, s: list[Any], i: int, use: Use) -> None:
         """One of the items so far was an end mark."""
@@ -370,7 +373,7 @@ class Simulator:
         items[-1 - use.index] = items.get(-1 - use.index, 0) + 1
         s[FIELDS * i + ITEMS] = tuple(sorted(items.items()))
 
-    def oldest(self, s: list[Any], i: int, use: Use, keep: int) -> list[tuple[int, int, int]]:
+    def oldest(self, s: list[Any], i: int, use: Use, keep: int | None) -> list[tuple[int, int, int]]:
         """Take the oldest held slots of a port from the mover, until ``keep`` are left."""
         gone = self.next_to_go(s, i, use, keep)
         if gone:
