@@ -2,47 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from pipelink.analysis.protocol.model import Agent, Instruction, Op, System
+from pipelink.analysis.protocol.partition import Partition
 
 
 def parts_of(system: System) -> list[list[int]]:
     """Agents that share a barrier or a place, directly or through others."""
-    parent = list(range(len(system.agents)))
-
-    def root(index: int) -> int:
-        while parent[index] != index:
-            parent[index] = parent[parent[index]]
-            index = parent[index]
-        return index
-
-    def join(members: Iterable[int]) -> None:
-        first: int | None = None
-        for member in members:
-            first = member if first is None else first
-            parent[root(member)] = root(first)
-
+    parts = Partition[int]()
     for barrier in system.barriers:
-        join([*barrier.arrivers, *barrier.waiters])
+        parts.join([*barrier.arrivers, *barrier.waiters])
     for named in system.named:
-        join(named.users)
+        parts.join(named.users)
     by_role: dict[tuple[str, int], list[int]] = {}
     for index, agent in enumerate(system.agents):
         by_role.setdefault((agent.role, agent.cta), []).append(index)
         for step in agent.code:
             for access in step.accesses:
-                join([index, *_users(system, access.need)])
+                parts.join([index, *_users(system, access.need)])
         for end in agent.endpoints:
             for slot in end.accesses:
                 for access in slot:
-                    join([index, *_users(system, access.need)])
+                    parts.join([index, *_users(system, access.need)])
     for members in by_role.values():
-        join(members)
+        parts.join(members)
     found: dict[int, list[int]] = {}
     for index in range(len(system.agents)):
-        found.setdefault(root(index), []).append(index)
+        found.setdefault(parts.representative(index), []).append(index)
     return list(found.values())
 
 
@@ -100,12 +88,7 @@ def split_symbols(system: System) -> None:
     All of them run equally often, so any of them may be taken to correspond: the n-th loop over one ring is that of the
     other ends' n-th at the same depth.  Loops that have nothing in common get symbols of their own."""
     found: list[tuple[Agent, int, int, list[object]]] = []  # agent, first and last instruction, what it works at
-    parent: dict[object, object] = {}
-
-    def root(key: object) -> object:
-        while parent.setdefault(key, key) != key:
-            key = parent[key]
-        return key
+    together = Partition[object]()
 
     for agent in system.agents:
         around: dict[int, list[int]] = {}  # by symbol, where the loops around end
@@ -123,11 +106,10 @@ def split_symbols(system: System) -> None:
             keys = [(step.symbol, len(outer), key) for key in keys or [agent.role]]
             outer.append(agent.code[last].target)
             found.append((agent, number, last, list(keys)))
-            for key in keys:
-                parent[root(key)] = root(keys[0])
+            together.join(keys)
     made: dict[object, int] = {}
     for agent, number, last, keys in found:
-        key = root(keys[0])
+        key = together.representative(keys[0])
         if key not in made:
             origin = agent.code[number].symbol
             made[key] = len(system.symbols)
