@@ -52,6 +52,8 @@ class Layout:
             return sorted({cell for place in places for cell in of[place]})
 
         for use in uses:
+            if use.stages < 1:
+                raise Fault(f"{use.name} has no slots")
             for places in use.places:
                 if sum(len(of[place]) for place in places) > len(cells_of(places)):
                     raise Fault(f"two tiles of one slot of {use.name} overlap")
