@@ -443,8 +443,8 @@ class Builder:
                     break
             else:
                 free = waiting.pop(0)
-                partners = [rates[other] for port in rates[free][1] for other in self.users(port)]
-                if any(None in fixed.values() for fixed, _ in partners):
+                taken = self.taken(*free)
+                if any(rates[other][1].get(ring, 0) is None for ring in taken for other in self.users(ring)):
                     raise UnsupportedError("as often as a stream has items before its end")
                 self.elastic[free] = self.counts.number(("elastic",))
 
@@ -462,6 +462,12 @@ class Builder:
                 total = first + self.elastic[other] * (once.get(port, 0) - first)
                 return max(total - none.get(port, 0), 0) // each
         return None
+
+    def taken(self, instance: str, role: str) -> set[str]:
+        """The rings that a role waits for."""
+        actions = self.inlined(instance, self.protocol(instance, role).body)
+        ends = [self.incoming.get((owner, a.subject)) for owner, a in actions if a.verb in ("wait", "take")]
+        return {f"{connect.source.root}::{connect.source.leaf}" for connect in ends if connect is not None}
 
     def users(self, ring: str) -> set[tuple[str, str]]:
         """Roles that use a ring or token: those that its ports belong to, and those that reach it by calls."""
