@@ -60,6 +60,19 @@ def package() -> Callable[[str], Path]:
     return find
 
 
+def machine(torch: Any) -> dict[str, str]:
+    """The GPU and what it ran with, as results state it."""
+    timing = importlib.import_module("benchmarks.timing")
+    manifests = [json.loads(timing.manifest(path)) for path in PACKAGES.glob("*.plk")]
+    toolkits = {target["toolkit"] for manifest in manifests for target in manifest["targets"]}
+    return {
+        "gpu": torch.cuda.get_device_name(0),
+        "driver": timing.driver_version(),
+        "toolkit": ", ".join(sorted(toolkits)),
+        "torch": torch.__version__,
+    }
+
+
 @pytest.fixture(scope="session")
 def record(torch: Any) -> Iterator[Callable[[str, dict[str, float]], None]]:
     """``record(kernel, relative errors by shape)``; written as JSON where PIPELINK_GPU_RESULTS names a file."""
@@ -67,19 +80,20 @@ def record(torch: Any) -> Iterator[Callable[[str, dict[str, float]], None]]:
     yield found.__setitem__
     output = os.environ.get("PIPELINK_GPU_RESULTS")
     if output and found:
-        timing = importlib.import_module("benchmarks.timing")
-        manifests = [json.loads(timing.manifest(path)) for path in PACKAGES.glob("*.plk")]
-        toolkits = {target["toolkit"] for manifest in manifests for target in manifest["targets"]}
-        result = {
-            "benchmark": "correctness",
-            "gpu": torch.cuda.get_device_name(0),
-            "driver": timing.driver_version(),
-            "toolkit": ", ".join(sorted(toolkits)),
-            "torch": torch.__version__,
-            "reference": "float64",
-            "relative_error": found,
-        }
+        result = {"benchmark": "correctness", **machine(torch), "reference": "float64", "relative_error": found}
         Path(output).write_text(json.dumps(result, indent=1) + "\n")
+
+
+@pytest.fixture(scope="session")
+def record_hang(torch: Any) -> Iterator[Callable[[str, dict[str, object]], None]]:
+    """``record_hang(kernel, seconds and message)``; written to hangs.json beside the file of :func:`record`."""
+    found: dict[str, dict[str, object]] = {}
+    before = machine(torch)  # a kernel that traps takes the device away
+    yield found.__setitem__
+    output = os.environ.get("PIPELINK_GPU_RESULTS")
+    if output and found:
+        result = {"benchmark": "hangs", **before, "limit_s": 2.0, "kernels": found}
+        Path(output).with_name("hangs.json").write_text(json.dumps(result, indent=1) + "\n")
 
 
 @pytest.fixture

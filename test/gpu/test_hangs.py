@@ -17,12 +17,20 @@ WRITER, GREEDY = "@writer::@send", "@greedy_writer::@send"
 FORGETFUL, READER = "@forgetful_reader::@sum", "@reader::@sum"
 
 
-def apart(package: Callable[[str], Path], name: str) -> str:
+Record = Callable[[str, dict[str, object]], None]
+
+
+def apart(package: Callable[[str], Path], record_hang: Record, name: str) -> str:
     """What hanging.py says in a process of its own."""
     package(f"debug/{name}")
     run = subprocess.run([sys.executable, SCRIPT, name], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-4000:]
     print(run.stdout)
+    seconds, message, *rest = run.stdout.splitlines()
+    hint = next(line for line in rest if line.startswith("hint: "))
+    record_hang(
+        f"{name}, in a process of its own", {"seconds": float(seconds.split()[0]), "message": message, "hint": hint}
+    )
     assert float(run.stdout.split()[0]) < SECONDS, run.stdout
     return run.stdout
 
@@ -54,11 +62,15 @@ def apart(package: Callable[[str], Path], name: str) -> str:
         ),
     ],
 )
-def test_a_hang_is_explained(torch: Any, package: Callable[[str], Path], name: str, told: tuple[str, ...]) -> None:
+def test_a_hang_is_explained(
+    torch: Any, package: Callable[[str], Path], record_hang: Record, name: str, told: tuple[str, ...]
+) -> None:
     """In one process, one after the other, and a kernel that does not hang after each."""
     package(f"debug/{name}")
     diagnostic, seconds = hanging.hang(torch, name)
     print(f"{name}: {seconds:.2f} s: {diagnostic.message}")
+    said = {"seconds": round(seconds, 2), "message": diagnostic.message, "hint": str(diagnostic.hint)}
+    record_hang(name, said)
     assert diagnostic.id == "kernel-hang"
     assert all(part in diagnostic.message for part in told)  # in which order is left to who gave up first
     assert diagnostic.message.endswith(": a cycle")
@@ -70,8 +82,8 @@ def test_a_hang_is_explained(torch: Any, package: Callable[[str], Path], name: s
 
 
 @pytest.mark.parametrize("name", ["gemm", "cluster"])
-def test_a_gemm_whose_slots_never_become_free(package: Callable[[str], Path], name: str) -> None:
-    told = apart(package, name)
+def test_a_gemm_whose_slots_never_become_free(package: Callable[[str], Path], record_hang: Record, name: str) -> None:
+    told = apart(package, record_hang, name)
     assert "of ring '@" in told
     assert "to be released by" in told
     assert "a cycle" in told
@@ -79,13 +91,13 @@ def test_a_gemm_whose_slots_never_become_free(package: Callable[[str], Path], na
     assert "device: works" in told
 
 
-def test_a_thread_that_cannot_leave(package: Callable[[str], Path]) -> None:
+def test_a_thread_that_cannot_leave(package: Callable[[str], Path], record_hang: Record) -> None:
     """It waits at a named barrier: the kernel traps, the hang is explained all the same, and a new process works."""
-    told = apart(package, "barrier")
+    told = apart(package, record_hang, "barrier")
     assert "@split_reader::@sum waits for slot" in told
     assert "so the kernel trapped" in told
     assert "device: works" not in told
-    assert "device: works" in apart(package, "release")
+    assert "device: works" in apart(package, record_hang, "release")
 
 
 def test_a_timeline(torch: Any, load: Any, tmp_path: Path) -> None:
