@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pipelink.analysis.protocol.compile import ProtocolTooLong, compile_kernel
+from pipelink.analysis.protocol.compile import Compiled, ProtocolTooLong, compile_kernel
 from pipelink.analysis.protocol.decide import decide
 from pipelink.analysis.protocol.explore import LimitReached, Limits, StepLimit
+from pipelink.analysis.protocol.model import Op
 from pipelink.analysis.protocol.verdict import report
 from pipelink.ir.views import Component, Kernel, program
 from pipelink.passes.prove_static import check_static
-from pipelink.support.diagnostics import Diagnostics
+from pipelink.support.diagnostics import Diagnostics, Note
 from pipelink.support.mlir import ir
 
 
@@ -24,7 +25,8 @@ class ProvePass:
     Before: every kernel is placed (``place``).  After: the IR is unchanged.  What is not modelled is named by warnings
     ``unproven``; everything else is proved.
     Rejects: ``deadlock``, ``rate-mismatch``, ``slot-race``, ``arrival-count``, ``barrier-participation``,
-    ``state-limit``, and what :func:`pipelink.passes.prove_static.check_static` lists.
+    ``state-limit``, ``bad-placement`` where a token has another credit than its ends state, and what
+    :func:`pipelink.passes.prove_static.check_static` lists.
 
     Example: a mainloop whose protocol is ``repeat k_tiles+ { ab.wait; }`` is refused: its loader waits for a free slot,
     it waits for a full one.
@@ -72,6 +74,9 @@ def prove_kernel(
                     "correspond have to run equally often",
                     kernel.location,
                 )
+        if len(diagnostics.errors) == before:
+            _check_unread(kernel, components, parts, diagnostics)
+            _check_credits(kernel, components, diagnostics)
     except LimitReached as limit:
         if len(diagnostics.errors) == before:
             diagnostics.error(
@@ -86,6 +91,51 @@ def prove_kernel(
     except ProtocolTooLong as long:
         diagnostics.error("state-limit", f"the protocol of '{long.lane}', with its calls, is too long", long.location)
     return states
+
+
+def _check_unread(
+    kernel: Kernel, components: Mapping[str, Component], parts: Sequence[Compiled], diagnostics: Diagnostics
+) -> None:
+    """Refuse streams that are filled and that their reader's protocol never waits for."""
+    followed = [agent for part in parts for agent in part.system.agents]
+    steps = [step for agent in followed for step in agent.code if step.end is not None]
+    filled = {step.end.reference for step in steps if step.end and step.op is Op.GIVE and step.signals}
+    taken = {step.end.reference for step in steps if step.end and step.op is Op.TAKE}
+    apart = {role.partition("::")[0] for part in parts for role in part.unproven}
+    for connect in kernel.connects:
+        reader = components[kernel.instances[connect.target.root].component]
+        port = reader.ports[connect.target.leaf]
+        if port.kind != "stream" or connect.target.root in apart or (apart and not reader.roles):
+            continue
+        source, target = (f"@{end.root}::@{end.leaf}" for end in (connect.source, connect.target))
+        if source in filled and target not in taken:
+            diagnostics.error(
+                "rate-mismatch",
+                f"'{source}' is filled, and nobody ever waits at '{target}'",
+                port.location,
+                notes=[Note("they are connected here", connect.location)],
+                hint=f"let the protocol that uses it say {port.name}.wait and {port.name}.release",
+            )
+
+
+def _check_credits(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> None:
+    """Refuse tokens that were placed with another first credit than their ends say: the turns are others then."""
+    for connect in kernel.connects:
+        placed = connect.placement or {}
+        if placed.get("transfer") != "token":
+            continue
+        group = [other for other in kernel.connects if other.source == connect.source]
+        stated = [other.credit for other in group if other.credit is not None]
+        ends = [connect.source, *(other.target for other in group)]
+        ports = [components[kernel.instances[end.root].component].ports[end.leaf] for end in ends]
+        credit = max(stated or [port.credit for port in ports])
+        if placed["initial"] != credit % 2:
+            diagnostics.error(
+                "bad-placement",
+                f"token {connect.source} to {connect.target} has credit {credit}, and is placed with initial parity "
+                f"{placed['initial']}",
+                connect.location,
+            )
 
 
 def _warn(kernel: Kernel, components: Mapping[str, Component], role: str, why: str, diagnostics: Diagnostics) -> None:

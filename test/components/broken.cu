@@ -69,7 +69,7 @@ PL_ENTRY(send) {
     }                                                                                    \
   }
 BROKEN_READER(broken::reader, "repeat steps { x.wait; x.release; }", x::release(self, slot))
-BROKEN_READER(broken::forgetful_reader, "repeat steps { x.wait; }", if (i == 1 << 20) x::release(self, slot))
+BROKEN_READER(broken::forgetful_reader, "repeat steps { x.wait; x.release keep 1048576; }", if (i == 1 << 20) x::release(self, slot))
 
 // One warp waits for tiles while the others wait for it at a named barrier, which has no time limit.
 // No protocol says that.

@@ -186,8 +186,9 @@ class Explorer:
         except Violation as again:
             violation = again
         events, machine.trace = machine.trace, None
-        _, hard, soft, _, _ = self.sorted(state)
-        blocked = [number for number in sorted([*hard, *soft]) if self.waits(state, number)]
+        _, hard, soft, idle, _ = self.sorted(state)
+        circle = [] if hard else self.circle(state, idle)
+        blocked = [number for number in sorted([*hard, *(circle or soft)]) if self.waits(state, number)]
         return Found(violation, events, blocked, state.logs, state.values, dict(machine.fixed))
 
     # -- decisions
@@ -204,9 +205,12 @@ class Explorer:
         return any(values[end.cursor] > values[end.done] for end in agent.endpoints if not end.token)
 
     def offered(self, state: State, agent: Agent) -> bool:
-        """Whether there is something that only this agent can take: an iteration has begun for one of its inputs."""
-        ends = (end for end in agent.endpoints if not end.producer and not end.token and end.watch)
-        return any(self._untaken(state.values, end) is not None for end in ends)
+        """Whether there is something that only this agent can take: an iteration has begun for one of its inputs, be
+        it with fewer arrivals than there should be."""
+        values = state.values
+        ends = [end for end in agent.endpoints if not end.producer and not end.token and end.watch]
+        begun = (self.system.barriers[end.watch[values[end.cursor] % end.stages]].phase + 1 for end in ends)
+        return any(values[at] for at in begun) or any(self._untaken(values, end) is not None for end in ends)
 
     def decisions(self, state: State) -> list[Decision]:
         """What may happen next where nobody can go on.  Raises Violation if something else should have happened."""
@@ -245,7 +249,9 @@ class Explorer:
         return asking, hard, soft, idle, sources
 
     def rest(self, state: State, soft: list[int], idle: list[int], sources: list[int]) -> list[Decision]:
-        """Nobody has to go on: elastic loops may, or end."""
+        """Nobody has to go on: elastic loops may, or end.  They cannot where some wait for each other in a circle."""
+        if self.circle(state, idle):
+            raise Violation("blocked")
         found: list[Decision] = []
         seen: set[str] = set()
         for number in sources:
@@ -262,6 +268,21 @@ class Explorer:
         else:
             self.left(state)
         return found
+
+    def circle(self, state: State, idle: list[int]) -> list[int]:
+        """Those of the agents that have done enough which wait, through each other, for themselves."""
+        waits = {number: [other for other in self.waited(state, number) if other in idle] for number in idle}
+
+        def reached(number: int) -> set[int]:
+            found: set[int] = set()
+            todo = list(waits[number])
+            while todo:
+                if (other := todo.pop()) not in found:
+                    found.add(other)
+                    todo.extend(waits[other])
+            return found
+
+        return [number for number in idle if number in reached(number)]
 
     def leave(self, state: State, number: int) -> int:
         """Where an elastic loop is left."""

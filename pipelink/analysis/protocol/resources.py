@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipelink.analysis.placement.build import columns_of
-from pipelink.analysis.protocol.language import actions_of, protocol_of
 from pipelink.analysis.protocol.model import Agent, Barrier, Endpoint, Instruction, Named, Place, Signal, System
 from pipelink.analysis.protocol.places import accesses, overlaps
 from pipelink.analysis.protocol.regular import regular
@@ -107,10 +106,8 @@ class Resources:
 
     @staticmethod
     def meets(component: Component) -> bool:
-        """Whether a component's threads wait for each other: only then can one read what another wrote."""
-        protocols = (protocol_of(component, name) for name in component.protocols)
-        actions = (action for protocol in protocols for action in actions_of(protocol.body))
-        return any(action.subject in component.barriers for action in actions)
+        """Whether a component's threads can wait for each other: only then can one read what another wrote."""
+        return bool(component.barriers)
 
     def slots(self, cta: int, key: tuple[str, str], port: Port, placed: dict[str, Any]) -> list[int]:
         """The places of a ring's slots."""
