@@ -340,10 +340,8 @@ class Work:
         return chosen
 
     def verify_objects(self) -> None:
-        """Hold the contracts of the kernel's components against the code that would be linked.
-
-        Code that ``check`` refuses, for its architecture or its toolkit, is left to it.  Raises LinkError
-        ``contract-mismatch`` and ``nvjitlink-failed``."""
+        """Hold the contracts of the kernel's components against the code that would be linked.  What ``check`` refuses,
+        by architecture or toolkit, is left to it.  Raises LinkError ``contract-mismatch`` and ``nvjitlink-failed``."""
         from pipelink.objects import device
 
         with self.watch.timed("verify objects"):
@@ -356,20 +354,22 @@ class Work:
     def audit_objects(self) -> Callable[[], None]:
         """Begin to audit the code of the kernel's components, in a thread; what is returned waits for the end, and
         raises LinkError with what :mod:`pipelink.objects.honesty` finds.  What was found good is not read again."""
-        from pipelink.backend import alone
+        from pipelink.backend.aside import beside, helpers_for
 
         jobs, used = self._linkable(), self._used
-        helpers = [i for other in self.objects if not other.components for i in alone.helpers_for(other, self.arch)]
+        helpers = [i for other in self.objects if not other.components for i in helpers_for(other, self.arch)]
 
         def work(found: Diagnostics) -> None:
             def audit(item: Object, images: Sequence[Image]) -> None:
+                from pipelink.backend import alone
+
                 alone.audit(item, images, self.arch, helpers=helpers, only=used).diagnose(found)
 
             for item, images in jobs:
                 kind = f"honest {' '.join(sorted(used & {component.symbol for component in item.components}))}"
                 self._once(kind, item, [*images, *helpers], partial(audit, item, images), found)
 
-        return alone.beside(work, self.diagnostics)
+        return beside(work, self.diagnostics)
 
     def _linkable(self) -> list[tuple[Object, list[Image]]]:
         """The objects that define a component of the kernel, with the images that ``check`` will not refuse."""

@@ -8,18 +8,16 @@ report.  The kernels are generated NVVM text, 1 ms; the link takes as long as op
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pipelink.backend import alone_registers, nvjitlink, nvvm
+from pipelink.backend.aside import helpers_for
 from pipelink.objects import honesty_code, honesty_use, ptx
 from pipelink.objects.claims import Claims, Code
 from pipelink.objects.honesty import HonestyReport, Row
 from pipelink.objects.honesty_code import Reading
 from pipelink.objects.model import Image, Object
-from pipelink.support.diagnostics import Diagnostics
-from pipelink.target import TARGETS
 
 _PARAMETERS = {"role": "i32, i8*", "answer": "i32, i8*, i8*"}
 
@@ -35,18 +33,6 @@ def audit_all(items: Sequence[Object]) -> list[list[HonestyReport]]:
             helpers = [image for other in items if not other.components for image in helpers_for(other, arch)]
             reports.append(audit(item, images, arch, helpers=helpers, registers=True))
         found.append(reports)
-    return found
-
-
-def helpers_for(item: Object, arch: str) -> list[Image]:
-    """What of an object without a contract can be linked into code for ``arch``."""
-    goal = TARGETS.get(arch)
-    found: list[Image] = []
-    for unit in sorted({image.unit for image in item.ltoir}):
-        known = {image.arch: image for image in item.ltoir if image.unit == unit}
-        chosen = arch if arch in known else goal.choose(known) if goal is not None else None
-        if chosen is not None:
-            found.append(known[chosen])
     return found
 
 
@@ -96,22 +82,6 @@ def audit(
         if len(readings) == len(one.code):  # else another translation unit of the object, for other architectures
             rows += honesty_use.rows(one, readings)
     return HonestyReport(item.name, arch, tuple(rows))
-
-
-def beside(work: Callable[[Diagnostics], None], diagnostics: Diagnostics) -> Callable[[], None]:
-    """Do ``work`` in a thread.  The function returned waits for it, hands what it collected to ``diagnostics``, and
-    raises LinkError with it if it has errors, or what the work itself raised."""
-    found = Diagnostics()
-    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="audit")
-    running = pool.submit(work, found)
-    pool.shutdown(wait=False)
-
-    def join() -> None:
-        running.result()
-        diagnostics.items += found.items
-        found.raise_if_errors()
-
-    return join
 
 
 def _kernels(wanted: Sequence[Wanted]) -> str:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 
 class Pass(Protocol):
-    """What every pass offers; its options are dataclass fields."""
+    """What every pass offers; its options are dataclass fields.  A pass that leaves the IR as it was says so with a
+    class variable ``only_reads = True``, and is not followed by the verifiers."""
 
     def apply(self, module: ir.Operation, diagnostics: Diagnostics) -> None:
         """Transform ``module`` in place; report to ``diagnostics`` or raise LinkError."""

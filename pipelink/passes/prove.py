@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from pipelink.analysis.protocol.compile import Compiled, ProtocolTooLong, compile_kernel
 from pipelink.analysis.protocol.decide import decide
 from pipelink.analysis.protocol.explore import LimitReached, Limits, StepLimit
 from pipelink.analysis.protocol.model import Op
-from pipelink.analysis.protocol.verdict import report
 from pipelink.ir.views import Component, Kernel, program
 from pipelink.passes.prove_static import check_static
 from pipelink.support.diagnostics import Diagnostics, Note
@@ -31,6 +31,8 @@ class ProvePass:
     Example: a mainloop whose protocol is ``repeat k_tiles+ { ab.wait; }`` is refused: its loader waits for a free slot,
     it waits for a full one.
     """
+
+    only_reads: ClassVar[bool] = True
 
     states: int = field(default=200_000, metadata={"help": "most states of a kernel that are explored"})
     steps: int = field(default=20_000_000, metadata={"help": "most steps of a kernel that are explored"})
@@ -66,6 +68,8 @@ def prove_kernel(
             decided = decide(part.system, now)
             states, steps = states + decided.states, steps + decided.steps
             if decided.found is not None:
+                from pipelink.analysis.protocol.verdict import report  # what is right needs no words
+
                 report(part.system, decided.found, diagnostics)
             for name, most in decided.bounded.items():
                 diagnostics.warning(

@@ -10,6 +10,7 @@ when interrupted or terminated.
 from __future__ import annotations
 
 import argparse
+import gc
 import hashlib
 import io
 import os
@@ -277,6 +278,7 @@ def _open_streams() -> None:
 
 def _work(body: Body, arguments: argparse.Namespace, console: Console) -> int:
     """Run the body and report; 0 or _HANDLED."""
+    gc.set_threshold(200_000, 50, 50)  # a tool lives for a second, of which collecting garbage would take 3%
     collected = console.diagnostics
     try:
         body(arguments, console)

@@ -17,7 +17,7 @@ from pipelink.analysis.protocol.places import overlaps
 from pipelink.analysis.protocol.run import Machine, State
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Ring:
     """Slots that can be listed from any one on.  ``blocks`` are the first of ``stages`` adjacent records."""
 

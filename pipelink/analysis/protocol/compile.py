@@ -28,7 +28,7 @@ _MAX_CODE = 20_000  # instructions of an agent
 _EXACT = 256  # constant counts up to here are run exactly; longer loops repeat by a name of their own
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Compiled:
     """A system, and the roles of the kernel that are not followed, with the reason of each."""
 

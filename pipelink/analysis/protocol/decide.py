@@ -19,7 +19,7 @@ from pipelink.analysis.protocol.model import System
 _MOST_TOGETHER: Final = 400  # combinations of counts that are explored
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Decided:
     """``found`` is a violation; without one the system is proved, but for parameters in ``bounded`` only up to that
     count."""

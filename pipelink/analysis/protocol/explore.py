@@ -47,7 +47,7 @@ class Decision:
     forced: bool = False
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Found:
     """A violation, with the steps that lead to it."""
 
@@ -59,7 +59,7 @@ class Found:
     fixed: Mapping[int, int]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Explored:
     """What came out.  ``states`` at decisions and ``steps`` were visited."""
 

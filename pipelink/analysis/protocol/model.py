@@ -51,7 +51,7 @@ class Access(NamedTuple):
     place: int
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Signal:
     """An arrival: barrier, arrivals (or bytes that complete), and the record of its phase's completion (0: the agent
     alone makes every phase with one arrival, and so knows)."""
@@ -61,7 +61,7 @@ class Signal:
     bytes: int = 0
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Endpoint:
     """An agent's end of a ring or token.  ``cursor`` and ``done`` are counters: slots taken and given back so far.
     The n-th visit of a slot waits for phase ``n + offset`` of ``watch``."""
@@ -86,7 +86,7 @@ class Endpoint:
     location: Location = UNKNOWN
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Instruction:
     """One step.  ``text`` is what people read.  ``idle``: an agent that is blocked here and holds nothing has done
     enough (the first step of an elastic iteration)."""
@@ -114,7 +114,7 @@ class Instruction:
     detail: str = ""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Agent:
     """Threads ``first`` … ``first + threads`` of the CTA, as one.  ``lane`` names its role in traces."""
 
@@ -136,7 +136,7 @@ class Agent:
         return self.threads > 32
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Barrier:
     """An mbarrier.  ``phase`` is the index of its three counters: completed phases, arrivals, bytes to come; then the
     set of agents that arrived in this phase."""
@@ -153,7 +153,7 @@ class Barrier:
     location: Location = UNKNOWN
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Named:
     """A named barrier.  ``state`` is the index of its counters: threads that arrived, agents that did."""
 
@@ -166,7 +166,7 @@ class Named:
     location: Location = UNKNOWN
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Place:
     """What is touched: a slot, a buffer, tensor memory.  ``ranges`` are (space, first, end)."""
 
@@ -181,7 +181,7 @@ class Place:
     location: Location = UNKNOWN
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Symbol:
     """A name by which loops repeat, or roles choose."""
 
@@ -193,7 +193,7 @@ class Symbol:
     origin: int = -1  # the symbol that it was split from, by number
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class System:
     """Everything about one part of a kernel that is explored together."""
 

@@ -17,7 +17,7 @@ MAX_RUN = 2_000_000  # steps between two decisions
 LOGS = 64  # most logs of one loop by a name (names.py)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class State:
     """``values`` at the indices of the model; ``known`` of agents, of each barrier's phase in the making and last
     phase, of each named barrier; ``logs``: (symbol, log) -> (iterations decided, or the way chosen; whether that is
@@ -31,7 +31,7 @@ class State:
         return State(self.values[:], self.known[:], dict(self.logs))
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Violation(Exception):
     """``kind`` says what is wrong (the keys of verdict.MESSAGES); the rest is where."""
 
@@ -54,7 +54,7 @@ class StepLimit(Exception):
         self.agent = agent
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Event:
     """A step that was made; ``after`` are the events that let it go on."""
 

@@ -15,7 +15,7 @@ from pipelink.support.trace import Step, Trace
 _ROUNDS = "before arriving again, wait for something that the others do behind their sync, or use two barriers in turn"
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Said:
     """The parts of a diagnostic."""
 

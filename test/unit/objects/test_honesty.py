@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipelink import components
-from pipelink.backend import alone, alone_registers, toolchain
+from pipelink.backend import alone, alone_registers, aside, toolchain
 from pipelink.objects import Contract, Image, Object, from_ltoir, read_objects
 from pipelink.objects.claims import FUNCTIONS, Claims, Use, mangle, parameters_of, split_symbol
 from pipelink.objects.honesty import HonestyReport, Problem, Row
@@ -229,14 +229,14 @@ PL_ENTRY(run) {
 
 def test_work_beside_the_link() -> None:
     seen = Diagnostics()
-    join = alone.beside(lambda diagnostics: diagnostics.warning("unused-resource", "buffer"), seen)
+    join = aside.beside(lambda diagnostics: diagnostics.warning("unused-resource", "buffer"), seen)
     join()
     assert [item.id for item in seen.items] == ["unused-resource"]
     with pytest.raises(LinkError, match="unused-port"):
-        alone.beside(lambda diagnostics: diagnostics.error("unused-port", "port"), Diagnostics())()
+        aside.beside(lambda diagnostics: diagnostics.error("unused-port", "port"), Diagnostics())()
 
     def fails(_: Diagnostics) -> None:
         raise error("nvjitlink-failed", "no")
 
     with pytest.raises(LinkError, match="nvjitlink-failed"):
-        alone.beside(fails, Diagnostics())()
+        aside.beside(fails, Diagnostics())()
