@@ -49,6 +49,8 @@ def _gemm(result: Result) -> str:
 #: Rows of the linker's table: figure, its meaning, how it is printed.
 _FIGURES: tuple[tuple[str, str, str], ...] = (
     ("passes_ms", "check, place and fuse of the GEMM, warm process", "{:.0f} ms"),
+    ("prove_ms", "of which the proof that its roles neither hang nor race", "{:.0f} ms"),
+    ("prove_64_s", "that proof for 64 instances", "{:.2f} s"),
     ("warm_link_s", "`pl-link` with a warm cache, Python's start included", "{:.2f} s"),
     ("cold_link_ratio", "cold link, as a multiple of nvJitLink's own time plus start-up", "{:.2f}"),
     ("place_100_s", "placement of 100 different instances", "{:.2f} s"),
