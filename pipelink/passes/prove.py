@@ -100,7 +100,8 @@ def prove_kernel(
 def _check_unread(
     kernel: Kernel, components: Mapping[str, Component], parts: Sequence[Compiled], diagnostics: Diagnostics
 ) -> None:
-    """Refuse streams that are filled and that their reader's protocol never waits for."""
+    """Refuse streams that are filled and that their reader's protocol never waits for, and streams and tokens that a
+    role by default waits for and that the other end's protocol never gives."""
     followed = [agent for part in parts for agent in part.system.agents]
     steps = [step for agent in followed for step in agent.code if step.end is not None]
     filled = {step.end.reference for step in steps if step.end and step.op is Op.GIVE and step.signals}
@@ -109,10 +110,23 @@ def _check_unread(
     for connect in kernel.connects:
         reader = components[kernel.instances[connect.target.root].component]
         port = reader.ports[connect.target.leaf]
-        if port.kind != "stream" or connect.target.root in apart or (apart and not reader.roles):
+        writer = components[kernel.instances[connect.source.root].component]
+        passive = not reader.roles or not writer.roles
+        if port.kind not in ("stream", "token") or {connect.source.root, connect.target.root} & apart:
+            continue
+        if apart and passive:
             continue
         source, target = (f"@{end.root}::@{end.leaf}" for end in (connect.source, connect.target))
-        if source in filled and target not in taken:
+        role = reader.role_of(port)
+        if target in taken and source not in filled and role is not None and role.name not in reader.protocols:
+            diagnostics.error(
+                "rate-mismatch",
+                f"'{target}' is waited for, and nobody ever gives '{source}'",
+                writer.ports[connect.source.leaf].location,
+                notes=[Note("they are connected here", connect.location)],
+                hint="let the protocol that uses it say so",
+            )
+        if port.kind == "stream" and source in filled and target not in taken:
             diagnostics.error(
                 "rate-mismatch",
                 f"'{source}' is filled, and nobody ever waits at '{target}'",

@@ -1,5 +1,5 @@
 // Roles without a protocol do as often as the others want; that is no excuse for waiting in a circle, nor for an item
-// that nobody takes.
+// that nobody takes or gives.
 // RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s
 
 // Each waits for the other's first item.
@@ -77,4 +77,31 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "c", component = @c} : () -> ()
   "pipelink.connect"() {source = @a::@x, target = @b::@x} : () -> ()
   "pipelink.connect"() {source = @c::@t, target = @b::@t} : () -> ()
+}
+
+// -----
+// A token that a role waits for by default, and that the protocol at its other end does not know of.
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.port"() {sym_name = "x", direction = "out", kind = "stream", touch = "threads", stages = [2, 2],
+    tiles = [{element = "f32", shape = [32], layout = "row_major", align = 128}]} : () -> ()
+  // expected-error @below {{'@b::@t' is waited for, and nobody ever gives '@a::@t'}}
+  "pipelink.port"() {sym_name = "t", direction = "out", kind = "token"} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "x.acquire; x.commit;"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.port"() {sym_name = "t", direction = "in", kind = "token"} : () -> ()
+}
+module @c attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", touch = "threads", stages = [2, 2],
+    tiles = [{element = "f32", shape = [32], layout = "row_major", align = 128}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @c} : () -> ()
+  "pipelink.connect"() {source = @a::@x, target = @c::@x} : () -> ()
+  "pipelink.connect"() {source = @a::@t, target = @b::@t} : () -> ()
 }
