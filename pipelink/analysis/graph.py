@@ -6,7 +6,7 @@ Built once from verified IR; several passes ask it.  The dictionaries keep the o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,12 @@ from typing import Any
 from pipelink.ir.views import Component, Connect, Instance, Kernel, Port, Program, Role
 
 Key = tuple[str, str]  # (instance, port)
+
+
+def first_credit(connects: Iterable[Connect], ports: Iterable[Port]) -> int:
+    """The first credit of a token: what its connections state, or else what the ports of its ends do."""
+    stated = [connect.credit for connect in connects if connect.credit is not None]
+    return max(stated or [port.credit for port in ports])
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,6 @@ BARRIER_VERBS = ("sync", "arrive")
 BUFFER_VERBS = ("read", "write")
 MBARRIER_VERBS = ("arrive", "wait")
 KEEPING = ("release", "commit", "copy")
-_THREADS = {"thread": 1, "warp": 32, "warpgroup": 128}
 
 
 def check_names(component: Component, of: str, body: Block) -> list[ProtocolError]:
@@ -119,7 +118,7 @@ def _check_callers(role: Role | None, by: Callers, column: int) -> None:
     if role is None:
         return
     threads = 1 if role.one_thread else 32 * role.warps
-    if by.count * _THREADS[by.unit] > threads:
+    if by.threads > threads:
         have = "one thread" if role.one_thread else f"{role.warps} warp{'s' if role.warps > 1 else ''}"
         plural = "s" if by.count > 1 else ""
         raise ProtocolError(f"{by.count} {by.unit}{plural} of role '{role.name}', which has {have}", column)

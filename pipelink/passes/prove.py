@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+from pipelink.analysis.graph import first_credit
 from pipelink.analysis.protocol.compile import Compiled, ProtocolTooLong, compile_kernel
 from pipelink.analysis.protocol.decide import decide
 from pipelink.analysis.protocol.explore import LimitReached, Limits, StepLimit
@@ -143,10 +144,9 @@ def _check_credits(kernel: Kernel, components: Mapping[str, Component], diagnost
         if placed.get("transfer") != "token":
             continue
         group = [other for other in kernel.connects if other.source == connect.source]
-        stated = [other.credit for other in group if other.credit is not None]
         ends = [connect.source, *(other.target for other in group)]
         ports = [components[kernel.instances[end.root].component].ports[end.leaf] for end in ends]
-        credit = max(stated or [port.credit for port in ports])
+        credit = first_credit(group, ports)
         if placed["initial"] != credit % 2:
             diagnostics.error(
                 "bad-placement",

@@ -8,9 +8,12 @@ often (its n-th loop by that name runs as often as everybody else's n-th).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 Unit = Literal["thread", "warp", "warpgroup"]
+
+#: Threads of each unit.
+UNIT_THREADS: Final[dict[str, int]] = {"thread": 1, "warp": 32, "warpgroup": 128}
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,10 @@ class Callers:
 
     count: int
     unit: Unit
+
+    @property
+    def threads(self) -> int:
+        return self.count * UNIT_THREADS[self.unit]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipelink.analysis.protocol.syntax import Callers
+from pipelink.support.protocol import Callers
 
 UNIT_WARPS = {"warp": 1, "warpgroup": 4}
 MAX_OPS = 4000  # of one mover

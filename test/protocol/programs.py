@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pipelink.analysis.protocol import language
-from pipelink.analysis.protocol.syntax import Action, Block, Callers, Choose, Fence, Protocol, Rank, Repeat, Step, Until
 from pipelink.ir.views import Component, Connect, Instance, Kernel, Port
+from pipelink.support.protocol import Action, Block, Callers, Choose, Fence, Protocol, Rank, Repeat, Step, Until
 from test.protocol.layout import Layout
 from test.protocol.machine import (
     MAX_OPS,

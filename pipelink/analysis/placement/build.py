@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pipelink.analysis.graph import first_credit
 from pipelink.analysis.lifetimes import Lifetimes, RoleKey
 from pipelink.analysis.multicast import CLUSTER_CTAS
 from pipelink.analysis.placement.model import (
@@ -23,7 +24,7 @@ from pipelink.analysis.placement.model import (
     Scope,
     spelled,
 )
-from pipelink.analysis.protocol.callers import Steps, threads_of
+from pipelink.analysis.protocol.callers import Steps
 from pipelink.analysis.protocol.language import place_of
 from pipelink.ir.views import Connect, Kernel, Pool, Port, Program, Tile
 from pipelink.ir.views import Role as RoleView
@@ -418,7 +419,7 @@ class _Builder:
         found = self.steps.arriving(instance, port.name)
         if len(found) == 1:
             (callers,) = found
-            return None if callers is None or threads_of(callers) >= _role_threads(role) else callers
+            return None if callers is None or callers.threads >= _role_threads(role) else callers
         ways = sorted("every thread" if c is None else f"{c.count} {c.unit}{'s' * (c.count > 1)}" for c in found)
         self.diagnostics.error(
             "arrival-disagreement",
@@ -437,9 +438,7 @@ class _Builder:
             return
         arrivals = _threads(role, self.elect, self.callers(instance, role, source))
         self.mbarriers.append(Mbarriers(key, 1, arrivals.count, source.location))
-        stated = [connect.credit for connect in connects if connect.credit is not None]
-        ports = [source.credit, *(self.port(connect, "target").credit for connect in connects)]
-        credit = max(stated or ports)
+        credit = first_credit(connects, [source, *(self.port(connect, "target") for connect in connects)])
         self.tokens.append(TokenPlan(key, tuple(connects), arrivals, credit))
 
 
@@ -449,7 +448,7 @@ def _role_threads(role: RoleView) -> int:
 
 def _threads(role: RoleView, elect: bool, callers: Callers | None) -> Arrivals:
     """Threads arrive once a warp after __syncwarp, or each for itself; part of a warp cannot meet."""
-    threads = _role_threads(role) if callers is None else threads_of(callers)
+    threads = _role_threads(role) if callers is None else callers.threads
     if not elect or threads % WARP_THREADS:
         return Arrivals("thread", threads)
     return Arrivals("warp", threads // WARP_THREADS)
@@ -468,7 +467,7 @@ def _consumer(role: RoleView, port: Port, elect: bool, callers: Callers | None, 
     """wgmma reads for a warpgroup at once, tcgen05.mma for the thread that issues it; generic loads, and tcgen05.ld of
     tensor memory, are done only when every warp says so.  A slot that TMA multicasts is released by the consumers of
     each of the CTAs that receive it, accumulators of a pair by the readers of both CTAs."""
-    threads = _role_threads(role) if callers is None else threads_of(callers)
+    threads = _role_threads(role) if callers is None else callers.threads
     if port.touch == "wgmma" and threads % (WARPGROUP_WARPS * WARP_THREADS) == 0:
         found = Arrivals("warpgroup", threads // (WARPGROUP_WARPS * WARP_THREADS))
     elif port.touch == "tcgen05" and all(tile.space == "smem" for tile in port.tiles):

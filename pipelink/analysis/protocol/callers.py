@@ -10,14 +10,8 @@ from collections.abc import Mapping
 from pipelink.analysis.protocol.language import actions_of, protocol_of
 from pipelink.ir.views import Component, Kernel
 from pipelink.support.protocol import Callers
-from pipelink.target import WARP_THREADS, WARPGROUP_WARPS
 
-_THREADS = {"thread": 1, "warp": WARP_THREADS, "warpgroup": WARP_THREADS * WARPGROUP_WARPS}
 ARRIVING = ("commit", "end", "release", "pass")
-
-
-def threads_of(callers: Callers) -> int:
-    return callers.count * _THREADS[callers.unit]
 
 
 class Steps:
@@ -59,4 +53,4 @@ class Steps:
 def _fewer(a: Callers | None, b: Callers | None) -> Callers | None:
     if a is None or b is None:
         return b if a is None else a
-    return a if threads_of(a) <= threads_of(b) else b
+    return a if a.threads <= b.threads else b

@@ -22,7 +22,6 @@ from pipelink.support.diagnostics import LinkError, Location
 from pipelink.support.protocol import Action, Block, Callers, Choose, Protocol, Rank, Repeat, Step, Until
 from pipelink.transfers import of_pair
 
-_CALLER_THREADS = {"thread": 1, "warp": 32, "warpgroup": 128}
 _MAX_DEPTH = 24  # calls within calls
 _MAX_CODE = 20_000  # instructions of an agent
 _EXACT = 256  # constant counts up to here are run exactly; longer loops repeat by a name of their own
@@ -117,7 +116,7 @@ class _Compiler:
                 case Action(verb="call") if depth < _MAX_DEPTH:
                     yield from self._answer_callers(instance, step.subject, depth)
                 case Action(by=Callers() as by):
-                    yield by.count * _CALLER_THREADS[by.unit]
+                    yield by.threads
                 case Repeat(count=count, body=body):
                     if count in self.by_name[instance].ports and depth < _MAX_DEPTH:
                         yield from self._answer_callers(instance, str(count), depth)
@@ -246,7 +245,7 @@ class _Writer:
     ) -> None:
         match step:
             case Action():
-                if step.by is None or self.begin < step.by.count * _CALLER_THREADS[step.by.unit]:
+                if step.by is None or self.begin < step.by.threads:
                     begin = self.here
                     self.action(instance, component, protocol, step)
                     for made in self.agent.code[begin:]:
@@ -404,9 +403,7 @@ class _Writer:
             return
         if name in component.barriers:
             barrier = placed["barriers"][name]
-            part = self.role.one_thread or (
-                action.by is not None and action.by.count * _CALLER_THREADS[action.by.unit] % 32
-            )
+            part = self.role.one_thread or (action.by is not None and action.by.threads % 32)
             self.meet(
                 action.verb, barrier, f"@{instance}::@{name}", label, component.barriers[name].location, bool(part)
             )  # fmt: skip
@@ -464,7 +461,7 @@ class _Writer:
         """Arrivals of a slot that turned out to be the end mark: it is released as other slots are."""
         found = [a for a in actions_of(protocol.body) if (a.subject, a.verb) == (port, "release")]
         release = found[0] if found else Action(port, "release")
-        if release.by is not None and self.begin >= release.by.count * _CALLER_THREADS[release.by.unit]:
+        if release.by is not None and self.begin >= release.by.threads:
             return []
         return self.resources.signals(end, release, stated, one)
 

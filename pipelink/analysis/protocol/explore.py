@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from pipelink.analysis.protocol.canonical import Keys
@@ -273,16 +273,7 @@ class Explorer:
         """Those of the agents that have done enough which wait, through each other, for themselves."""
         waits = {number: [other for other in self.waited(state, number) if other in idle] for number in idle}
 
-        def reached(number: int) -> set[int]:
-            found: set[int] = set()
-            todo = list(waits[number])
-            while todo:
-                if (other := todo.pop()) not in found:
-                    found.add(other)
-                    todo.extend(waits[other])
-            return found
-
-        return [number for number in idle if number in reached(number)]
+        return [number for number in idle if number in _reach(waits[number], waits.__getitem__)]
 
     def leave(self, state: State, number: int) -> int:
         """Where an elastic loop is left."""
@@ -351,13 +342,7 @@ class Explorer:
 
     def wanted(self, state: State, hard: list[int], sources: list[int]) -> list[int]:
         """Elastic producers that somebody waits for, directly or through others."""
-        reached = dict.fromkeys(hard)
-        todo = list(hard)
-        while todo:
-            for other in self.waited(state, todo.pop()):
-                if other not in reached:
-                    reached[other] = None
-                    todo.append(other)
+        reached = _reach(hard, lambda number: self.waited(state, number))
         return [number for number in sources if number in reached]
 
     def left(self, state: State) -> None:
@@ -381,6 +366,17 @@ class Explorer:
             if full > visits + (0 if end.token else end.offset) and not (end.marks and values[end.marks[slot]]):
                 return slot
         return None
+
+
+def _reach(first: Iterable[int], following: Callable[[int], Iterable[int]]) -> set[int]:
+    """``first``, what follows them, and so on."""
+    found: set[int] = set()
+    todo = list(first)
+    while todo:
+        if (number := todo.pop()) not in found:
+            found.add(number)
+            todo.extend(following(number))
+    return found
 
 
 __all__ = ["Decision", "Explored", "Explorer", "Found", "LimitReached", "Limits", "StepLimit"]

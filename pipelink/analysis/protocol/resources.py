@@ -15,10 +15,9 @@ from pipelink.analysis.protocol.places import accesses, overlaps
 from pipelink.analysis.protocol.regular import regular
 from pipelink.ir.views import Component, Connect, Kernel, Port
 from pipelink.support.diagnostics import UNKNOWN, Location
-from pipelink.support.protocol import Action
+from pipelink.support.protocol import UNIT_THREADS, Action
 from pipelink.transfers import COMMIT, of_pair
 
-_UNIT_THREADS = {"thread": 1, "warp": 32, "warpgroup": 128}
 MBARRIER_BYTES = 8
 Touch = tuple[int, bool]  # place, whether it is written
 
@@ -434,7 +433,7 @@ def _units(unit: str, agent: Agent, elected: int) -> int:
     """Arrivals that an agent's threads make: each, or the first of each warp or warpgroup."""
     if unit in ("tx", COMMIT):
         return elected
-    size = _UNIT_THREADS[unit]
+    size = UNIT_THREADS[unit]
     last = agent.first + agent.threads
     return -(-last // size) - -(-agent.first // size)
 

@@ -189,6 +189,14 @@ class Machine:
         self._event(number, step, slot, index)
         return True
 
+    def _pass_mark(self, end: Endpoint) -> None:
+        """The slot just taken is the end mark's, which is given on at once; those before it may still be held."""
+        values = self.values
+        if values[end.done] == values[end.cursor] - 1:
+            values[end.done] += 1
+        else:
+            values[end.ended] = values[end.cursor]
+
     # -- steps; each returns whether the agent goes on
 
     def _take(self, number: int, agent: Agent, step: Instruction) -> bool:
@@ -216,10 +224,7 @@ class Machine:
                     raise Violation("ended", number, step, slot)
                 for signal in step.signals[slot] if step.signals else ():  # the mark's slot is given back at once
                     self._arrive(number, agent, step, signal, slot, 0)
-                if values[end.done] == values[end.cursor] - 1:
-                    values[end.done] += 1
-                else:
-                    values[end.ended] = values[end.cursor]
+                self._pass_mark(end)
                 for counter in step.clears:
                     values[counter] = 0
                 values[agent.pc] = step.target
@@ -274,10 +279,7 @@ class Machine:
         if end.accesses:
             self._touch(number, step, end.accesses[slot], slot)
         values[end.cursor] += 1
-        if values[end.done] == values[end.cursor] - 1:
-            values[end.done] += 1
-        else:
-            values[end.ended] = values[end.cursor]
+        self._pass_mark(end)
         if end.marks:
             values[end.marks[slot]] = 1
         for signal in step.signals[slot]:

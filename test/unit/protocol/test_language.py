@@ -18,10 +18,10 @@ from pipelink.analysis.protocol.language import (
     protocol_of,
     steps_of,
 )
-from pipelink.analysis.protocol.syntax import Action, Block, Callers, Choose, Fence, Rank, Repeat, Until
 from pipelink.ir import builder, new_context, program, verify
 from pipelink.ir.views import Component
 from pipelink.support.diagnostics import LinkError, Location
+from pipelink.support.protocol import Action, Block, Callers, Choose, Fence, Rank, Repeat, Until
 from pipelink.support.protocol_text import MAX_NESTING, MAX_STEPS, MAX_TEXT
 
 HERE = Location("x.cu", 7)
