@@ -92,7 +92,7 @@ def measure(instances: int, seed: int = 0) -> dict[str, float]:
         raise SystemExit("\n".join(render_text(d) for d in diagnostics.items))
     placement = ir.program(module).kernels[0].placement
     assert placement is not None
-    found = {key: float(placement[key]) for key in ("value", "bound", "smem_bytes", "smem_bound", "optimal")}
+    found = {key: float(getattr(placement, key)) for key in ("value", "bound", "smem_bytes", "smem_bound", "optimal")}
     return {"seconds": seconds, "work": work, **found}
 
 

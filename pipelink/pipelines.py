@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -437,6 +436,7 @@ class Work:
         watch.kept(f"{self.arch}.fused.mlir", f"{self.module}\n")
 
     def _keep(self, module: ir.Operation) -> None:
+        from pipelink.analysis.bind import device_sources
         from pipelink.ir import program
         from pipelink.map import render_svg, render_text
 
@@ -444,8 +444,8 @@ class Work:
         (kernel,) = views.kernels
         self.placement = {
             "kernel": kernel.data["pipelink.placement"],
-            "instances": {instance.name: instance.placement for instance in kernel.instances.values()},
-            "connections": {connect.name: connect.placement for connect in kernel.connects},
+            "instances": {instance.name: instance.data["placement"] for instance in kernel.instances.values()},
+            "connections": {connect.name: connect.data["placement"] for connect in kernel.connects},
         }
         self.launch = kernel.data["pipelink.launch"]
         self._used = {instance.component for instance in kernel.instances.values()}
@@ -455,7 +455,7 @@ class Work:
             for promise in views.components[instance.component].promises
             if promise.name == "stack_bytes"
         )
-        self._sources = self._transfer_sources()
+        self._sources = device_sources(kernel)
         with self.watch.timed("map"):
             self.map_svg, self.map_text = render_svg(views, kernel), render_text(views, kernel)
         self.watch.kept(f"{self.arch}.placed.mlir", f"{module}\n")
@@ -466,7 +466,8 @@ class Work:
 
         (kernel,) = program(self.module).kernels
         views = (*kernel.instances.values(), *kernel.connects)
-        if kernel.placement and kernel.launch is not None and all(view.placement for view in views):
+        placed = all(view.data.get("placement") for view in views)
+        if kernel.data.get("pipelink.placement") and kernel.launch is not None and placed:
             self._keep(self.module.operation)
 
     def _debugged(self, passes: list[Pass]) -> list[Pass]:
@@ -489,21 +490,8 @@ class Work:
         (kernel,) = program(module).kernels
         if kernel.launch is not None:
             self.launch = kernel.launch
-            self._sources = self._transfer_sources()
-
-    def _transfer_sources(self) -> tuple[str, ...]:
-        """The files of the transfers that were placed, and of a debug link, each once, by name."""
-        from pipelink.transfers import sources
-
-        placed = list(self.placement["connections"].values())
-        for instance in self.placement["instances"].values():
-            placed += instance.get("locals", {}).values()
-        found = set[str]().union(*map(sources, placed))
-        if math.prod(self.placement["kernel"].get("cluster", ())) > 1:
-            found.add("cluster.cu")
-        if "debug" in self.launch:
-            found.add(_WATCH)
-        return tuple(sorted(found))
+            if "debug" in self.launch:
+                self._sources = tuple(sorted({*self._sources, _WATCH}))
 
     def entry(self) -> Any:
         """The generated kernel as NVVM IR text and LTO-IR (``backend.nvvm.Entry``)."""

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from pipelink.analysis.binding import Allocation, EntryPlan, Mbarriers, Region, RoleEntry, Words
-from pipelink.analysis.watch import Watch
-from pipelink.ir.views import Component, Connect, Instance, Kernel
-from pipelink.transfers import of_pair
+from pipelink.ir.placement import KernelPlacement, RingPlacement
+from pipelink.ir.views import Component, Kernel
+from pipelink.model.binding import Allocation, EntryPlan, Mbarriers, Region, RoleEntry, Words
+from pipelink.model.watch import Watch
+from pipelink.target import WARP_THREADS, WARPGROUP_WARPS
+from pipelink.transfers import placement_of, transfer_of
+from pipelink.transfers.binder import cxx_name, placed_instance
 
 REGISTERS_PER_SM: Final = 65536  # 32-bit registers, all architectures from sm_80
-
-
-def placement_of(view: Instance | Connect) -> dict[str, Any]:
-    """The placement that ``bind`` made sure of."""
-    assert view.placement is not None, view.name
-    return view.placement
-
-
-def cxx_name(component: str) -> str:
-    """``acme::tma_loader`` for ``acme.tma_loader``."""
-    return component.replace(".", "::")
 
 
 def entry_registers(threads: int, min_ctas: int) -> int:
@@ -30,21 +22,20 @@ def entry_registers(threads: int, min_ctas: int) -> int:
     return min(REGISTERS_PER_SM // (threads * min_ctas) // 8 * 8, 255)
 
 
-def plan(kernel: Kernel, components: Mapping[str, Component], watch: Watch) -> EntryPlan:
+def plan(kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement, watch: Watch) -> EntryPlan:
     """The entry of a placed kernel."""
-    placement = kernel.placement or {}
     parameters = (kernel.launch or {})["parameters"]
     return EntryPlan(
         kernel=kernel.name,
-        threads=placement["threads"],
-        min_ctas=placement.get("min_ctas", 1),
-        entry_registers=entry_registers(placement["threads"], placement.get("min_ctas", 1)),
+        threads=placement.threads,
+        min_ctas=placement.min_ctas,
+        entry_registers=entry_registers(placement.threads, placement.min_ctas),
         parameter_bytes=parameters["bytes"],
         parameter_align=parameters["align"],
-        mbarriers=tuple(Mbarriers(m["address"], m["count"], m["arrivals"]) for m in placement.get("mbarriers", [])),
-        words=tuple(Words(w["address"], w["count"], w["value"]) for w in placement.get("words", [])),
+        mbarriers=tuple(Mbarriers(m.address, m.count, m.arrivals) for m in placement.mbarriers),
+        words=tuple(Words(w.address, w.count, w.value) for w in placement.words),
         regions=_regions(kernel, components, placement, watch),
-        paired=any(connect.shared or of_pair(connect.placement) for connect in kernel.connects),
+        paired=any(transfer_of(connect).joins_ctas(connect) for connect in kernel.connects),
         tensor_memory=_tensor_memory(kernel, components, placement),
         drain=any(
             param.tile
@@ -55,30 +46,29 @@ def plan(kernel: Kernel, components: Mapping[str, Component], watch: Watch) -> E
 
 
 def _regions(
-    kernel: Kernel, components: Mapping[str, Component], placement: Mapping[str, Any], watch: Watch
+    kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement, watch: Watch
 ) -> tuple[Region, ...]:
     """Warpgroups that share a role, joined; each with its roles in order of their threads."""
     roles: list[RoleEntry] = []
     for instance in kernel.instances.values():
         for role in components[instance.component].roles.values():
-            placed = placement_of(instance)["roles"][role.name]
-            first = 32 * placed["first_warp"]
-            before, after = watch.around(f"@{instance.name}::@{role.name}", first)
+            placed = placed_instance(instance)
+            warps = placed.roles[role.name]
+            before, after = watch.around(f"@{instance.name}::@{role.name}", warps.first_thread)
             roles.append(
                 RoleEntry(
-                    placement_of(instance)["id"],
+                    placed.id,
                     f"{cxx_name(instance.component)}::{role.name}",
-                    first,
-                    32 * placed["warps"],
+                    warps.first_thread,
+                    warps.threads,
                     role.one_thread,
                     before,
                     after,
                 )
             )
     roles.sort(key=lambda role: role.first)
-    threads = placement["threads"]
-    registers = [group["registers"] for group in placement.get("warpgroups", [])]
-    size = 128 if registers else threads
+    threads, registers = placement.threads, placement.registers
+    size = WARPGROUP_WARPS * WARP_THREADS if registers else threads
     groups: list[list[int]] = []  # [first, end) in threads
     for first in range(0, threads, size):
         if groups and any(r.first < first < r.first + r.threads for r in roles):
@@ -89,7 +79,7 @@ def _regions(
         Region(
             first,
             end,
-            registers[first // 128] if registers else None,
+            registers[first // size] if registers else None,
             tuple(role for role in roles if first <= role.first < end),
         )
         for first, end in groups
@@ -97,20 +87,21 @@ def _regions(
 
 
 def _tensor_memory(
-    kernel: Kernel, components: Mapping[str, Component], placement: Mapping[str, Any]
+    kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement
 ) -> Allocation | None:
     """The allocation.  Its warp is the first that reads a ring there, or the CTA's first: one whose threads stay
     together."""
-    if "tmem_columns" not in placement:
+    if placement.tmem_columns is None or placement.tmem_word is None:
         return None
     first = 0
     for connect in kernel.connects:
-        if "columns" in placement_of(connect):
+        ring = placement_of(connect)
+        if isinstance(ring, RingPlacement) and ring.columns:
             reader = kernel.instances[connect.target.root]
             component = components[reader.component]
             role = component.role_of(component.ports[connect.target.leaf])
             assert role is not None, connect.name
-            first = 32 * int(placement_of(reader)["roles"][role.name]["first_warp"])
+            first = placed_instance(reader).roles[role.name].first_thread
             break
-    pair = any(of_pair(connect.placement) for connect in kernel.connects)
-    return Allocation(placement["tmem_word"], placement["tmem_columns"], first, pair)
+    pair = any(transfer_of(connect).cta_group > 1 for connect in kernel.connects)
+    return Allocation(placement.tmem_word, placement.tmem_columns, first, pair)

@@ -18,11 +18,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipelink.analysis.multicast import Split, split
+from pipelink.ir.placement import ParameterSource
 from pipelink.ir.views import Component, Instance, Kernel, Param, Program, Tensor, View
 from pipelink.support import expr
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics, LinkError, Location, Note, nearest
 from pipelink.target import PARAMETER_BYTES
+from pipelink.transfers.cluster import Split, split
 
 BUILTINS = ("sms", "occupancy")
 TENSOR_MAP_BYTES = 128
@@ -32,10 +33,10 @@ BLOCK_ALIGN = 64
 
 @dataclass
 class Launch:
-    """The resolved contract.  ``params[instance][param]`` is ``{"field": index}`` or ``{"value": constant}``."""
+    """The resolved contract; ``params[instance][param]``."""
 
     contract: dict[str, Any]
-    params: dict[str, dict[str, dict[str, Any]]]
+    params: dict[str, dict[str, ParameterSource]]
 
 
 @dataclass
@@ -121,7 +122,7 @@ class _Resolver:
         bindings = self.bindings()
         self.check_expressions()
         order = self.derivation_order()
-        resolved: dict[str, dict[str, tuple[object, ...] | dict[str, Any]]] = {}
+        resolved: dict[str, dict[str, tuple[object, ...] | ParameterSource]] = {}
         for instance, component in self.pairs:
             own = resolved.setdefault(instance.name, {})
             for param in component.params.values():
@@ -132,7 +133,8 @@ class _Resolver:
         index, block = self.block()
         params = {
             instance: {
-                name: {"field": index[found]} if isinstance(found, tuple) else found for name, found in own.items()
+                name: ParameterSource(index[found]) if isinstance(found, tuple) else found
+                for name, found in own.items()
             }
             for instance, own in resolved.items()
         }
@@ -323,7 +325,7 @@ class _Resolver:
 
     def parameter(
         self, instance: Instance, component: Component, param: Param, bound: _Binding | None
-    ) -> tuple[object, ...] | dict[str, Any] | None:
+    ) -> tuple[object, ...] | ParameterSource | None:
         """The key of the parameter's field, or its value known at link time; None after an error."""
         what = f"parameter '@{instance.name}::@{param.name}'"
         if param.type == "tensor_map":
@@ -333,7 +335,7 @@ class _Resolver:
         if bound is None:
             return None
         if bound.to is None:
-            return {"value": bound.value}
+            return ParameterSource(value=bound.value)
         try:
             expr.parse(bound.to)
         except LinkError as problem:
@@ -342,7 +344,7 @@ class _Resolver:
         if not self.check_names(bound.to, bound.location, what):
             return None
         if not expr.names(bound.to):
-            return {"value": expr.evaluate(bound.to, {})}
+            return ParameterSource(value=expr.evaluate(bound.to, {}))
         data = {"name": param.name, "kind": "value", "type": param.type, "value": bound.to}
         return self.add_field(("value", param.type, bound.to), data, param.bytes, param.align)
 

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from pipelink.analysis.bind import bind
-from pipelink.analysis.binding import (
+from pipelink.backend import toolchain
+from pipelink.ir.views import Component, Kernel
+from pipelink.model.binding import (
     DRAIN,
     Allocation,
     Arg,
@@ -39,8 +41,6 @@ from pipelink.analysis.binding import (
     Type,
     Value,
 )
-from pipelink.backend import toolchain
-from pipelink.ir.views import Component, Kernel
 from pipelink.support.diagnostics import Diagnostics, error
 from pipelink.target import WARP_THREADS
 

@@ -11,12 +11,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar, cast
 
 from pipelink.ir.attributes import SymbolRef, Value, attributes_of, to_attribute
 from pipelink.ir.locations import location_of
+from pipelink.ir.placement import InstancePlacement, read, write
 from pipelink.ir.schema import ELEMENT_BITS
-from pipelink.support.diagnostics import Location
+from pipelink.support.diagnostics import Location, error
 from pipelink.support.mlir import ir
 
 
@@ -33,12 +34,16 @@ def operations(op: ir.Operation) -> Iterator[ir.Operation]:
     return iter(found[1:])
 
 
+FormT = TypeVar("FormT")
+
+
 class View:
     """An operation and its attributes as Python values."""
 
     def __init__(self, op: ir.Operation) -> None:
         self.op = op
         self.data: dict[str, Value] = attributes_of(op)
+        self._placed: tuple[object, object] = (None, None)  # the attribute that was read, and its value
 
     @property
     def name(self) -> str:
@@ -54,6 +59,26 @@ class View:
         """Set an attribute of the operation (for passes) and of this view."""
         self.op.attributes[key] = to_attribute(value, self.op.context)
         self.data[key] = value
+
+    def read_placement(self, form: type[FormT], what: str, key: str = "placement") -> FormT | None:
+        """The placement of ``what``, which the operation holds as attribute ``key``; None where it holds none.  Raises
+        LinkError ``bad-placement`` where it is no ``form``."""
+        data = self.data.get(key)
+        if not data:
+            return None
+        known, value = self._placed
+        if known is not data or type(value) is not form:
+            problems: list[str] = []
+            value = read(form, data, what, problems.append)
+            if value is None:
+                raise error("bad-placement", problems[0], self.location)
+            self._placed = (data, value)
+        return cast("FormT", value)
+
+    def set_placement(self, value: object, key: str = "placement") -> None:
+        """Place what the operation stands for."""
+        self.set(key, write(value))
+        self._placed = (self.data[key], value)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.data})"
@@ -419,8 +444,9 @@ class Instance(View):
         return self.data.get("rename", {})
 
     @property
-    def placement(self) -> dict[str, Any] | None:
-        return self.data.get("placement")
+    def placement(self) -> InstancePlacement | None:
+        """None before ``place``.  Raises LinkError ``bad-placement``."""
+        return self.read_placement(InstancePlacement, f"instance '@{self.name}'")
 
 
 class Connect(View):
@@ -467,8 +493,15 @@ class Connect(View):
         return None if found is None else tuple(found)
 
     @property
-    def placement(self) -> dict[str, Any] | None:
-        return self.data.get("placement")
+    def carrier(self) -> str | None:
+        """The name of the transfer that was placed; None where none was, or it has no name."""
+        found = self.data.get("placement")
+        name = found.get("transfer") if isinstance(found, dict) else None
+        return name if isinstance(name, str) else None
+
+    def placed(self, form: type[FormT]) -> FormT | None:
+        """The placement, in the form of the transfer that was placed.  Raises LinkError ``bad-placement``."""
+        return self.read_placement(form, f"'{self.source}' to '{self.target}'")
 
 
 class Exclusive(View):

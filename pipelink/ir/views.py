@@ -43,6 +43,7 @@ from pipelink.ir.opviews import (
     Workspace,
     operations,
 )
+from pipelink.ir.placement import KernelPlacement
 from pipelink.support.mlir import ir
 
 __all__ = [
@@ -268,8 +269,9 @@ class Kernel(ModuleView):
         return self.all(Overlay)
 
     @property
-    def placement(self) -> dict[str, Any] | None:
-        return self.data.get("pipelink.placement")
+    def placement(self) -> KernelPlacement | None:
+        """None before ``place``.  Raises LinkError ``bad-placement``."""
+        return self.read_placement(KernelPlacement, f"kernel '{self.name}'", "pipelink.placement")
 
     @property
     def launch(self) -> dict[str, Any] | None:

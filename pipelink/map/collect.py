@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
-from pipelink.analysis.lifetimes import Lifetimes
 from pipelink.analysis.placement.build import TMEM_WORD, TMEM_WORD_BYTES
-from pipelink.analysis.placement.model import Scope
+from pipelink.analysis.placement.validate import validate
+from pipelink.ir.placement import KernelPlacement, RingPlacement, SlotArray
 from pipelink.ir.views import Component, Connect, Kernel, Program
-from pipelink.support.diagnostics import error
+from pipelink.model.demand import Scope
+from pipelink.model.lifetimes import Lifetimes
+from pipelink.support.diagnostics import Diagnostics
 from pipelink.target import MBARRIER_BYTES, SMEM_BASE, WARPGROUP_WARPS, target
+from pipelink.transfers import placement_of
+from pipelink.transfers.binder import placed_instance
 
 SYSTEM = ""  # owner of what no instance owns alone
 
@@ -97,14 +100,17 @@ class PlacementMap:
 
 
 def collect(program: Program, kernel: Kernel) -> PlacementMap:
-    """The map of a placed kernel.  Raises LinkError ``not-placed``."""
-    if kernel.placement is None or any(i.placement is None for i in kernel.instances.values()):
-        raise error("not-placed", f"kernel '{kernel.name}' is not placed; run check,place first", kernel.location)
-    return _Collector(program, kernel, kernel.placement).run()
+    """The map of a placed kernel.  Raises LinkError ``not-placed``, ``bad-placement``."""
+    diagnostics = Diagnostics()
+    validate(kernel, program.components, diagnostics)
+    diagnostics.raise_if_errors()
+    placement = kernel.placement
+    assert placement is not None
+    return _Collector(program, kernel, placement).run()
 
 
 class _Collector:
-    def __init__(self, program: Program, kernel: Kernel, placement: dict[str, Any]) -> None:
+    def __init__(self, program: Program, kernel: Kernel, placement: KernelPlacement) -> None:
         self.kernel = kernel
         self.placement = placement
         self.lifetimes = Lifetimes(program, kernel)
@@ -123,107 +129,104 @@ class _Collector:
         return PlacementMap(
             kernel=self.kernel.name,
             target=facts.name,
-            warps=placement["warps"],
-            min_ctas=placement["min_ctas"],
-            registers=tuple(group["registers"] for group in placement.get("warpgroups", ())),
-            entry_registers=placement["entry_registers"],
-            smem_bytes=placement["smem_bytes"],
-            limit=SMEM_BASE + facts.smem_for(placement["min_ctas"]),
-            optimal=placement["optimal"],
+            warps=placement.warps,
+            min_ctas=placement.min_ctas,
+            registers=placement.registers,
+            entry_registers=placement.entry_registers,
+            smem_bytes=placement.smem_bytes,
+            limit=SMEM_BASE + facts.smem_for(placement.min_ctas),
+            optimal=placement.optimal,
             owners=tuple(self.components),
             rows=tuple(_rows(self.regions)),
             spans=tuple(self.spans()),
             barriers=tuple(sorted(self.barriers, key=lambda use: use.id)),
-            mbarriers=tuple((m["name"], m["address"], m["count"], m["arrivals"]) for m in placement["mbarriers"]),
+            mbarriers=tuple((m.name, m.address, m.count, m.arrivals) for m in placement.mbarriers),
             columns=tuple(_rows(self.columns)),
-            tmem_columns=placement.get("tmem_columns", 0),
-            reasons=tuple(placement["reasons"]),
+            tmem_columns=placement.tmem_columns or 0,
+            reasons=placement.reasons,
         )
 
     def add(self, scope: Scope, region: Region) -> None:
         self.regions.setdefault(scope, []).append(region)
 
     def low_memory(self) -> None:
-        placed = self.placement["mbarriers"]
+        placed = self.placement.mbarriers
         if placed:
-            end = max(m["address"] + MBARRIER_BYTES * m["count"] for m in placed)
-            count = sum(m["count"] for m in placed)
-            self.add(Scope(), Region(f"{count} mbarriers", SYSTEM, "mbarriers", placed[0]["address"], end))
-        words = self.placement["words"]
+            end = max(m.address + MBARRIER_BYTES * m.count for m in placed)
+            count = sum(m.count for m in placed)
+            self.add(Scope(), Region(f"{count} mbarriers", SYSTEM, "mbarriers", placed[0].address, end))
+        words = self.placement.words
         if words:
-            end = max(w["address"] + 4 * w["count"] for w in words)
-            count = sum(w["count"] for w in words)
-            self.add(Scope(), Region(f"{count} end flags", SYSTEM, "end flags", words[0]["address"], end))
-        if "tmem_word" in self.placement:
-            at = self.placement["tmem_word"]
+            end = max(w.address + 4 * w.count for w in words)
+            count = sum(w.count for w in words)
+            self.add(Scope(), Region(f"{count} end flags", SYSTEM, "end flags", words[0].address, end))
+        at = self.placement.tmem_word
+        if at is not None:
             self.add(Scope(), Region(TMEM_WORD, SYSTEM, "tensor memory's address", at, at + TMEM_WORD_BYTES))
 
     def scope(self, instance: str, role: str | None) -> Scope:
         return self.lifetimes.scope(self.lifetimes.users(instance, role))
 
     def instance(self, name: str, component: Component) -> None:
-        placed = self.kernel.instances[name].placement
-        assert placed is not None
+        placed = placed_instance(self.kernel.instances[name])
         for smem in component.smem.values():
-            at = placed["smem"][smem.name]
+            at = placed.smem[smem.name]
             live = f"live {smem.live[0]} to {smem.live[1]}" if smem.live else ""
             region = Region(f"{name}::{smem.name}", name, "buffer", at, at + smem.bytes, note=live)
             self.add(self.scope(name, smem.role), region)
-        for port, local in placed["locals"].items():
+        for port, local in placed.locals.items():
             scope = self.lifetimes.scope(self.lifetimes.port_users(name, port))
-            self.ring(scope, f"{name}::{port}", name, "ring in one role", local["buffers"], local["stages"])
-            self.barriers.append(
-                BarrierUse(local["barrier"]["id"], f"{name}::{port}", name, local["barrier"]["threads"])
-            )
-        for pool, pages in placed.get("pools", {}).items():
-            end = pages["address"] + pages["stride"] * pages["pages"]
-            region = Region(f"{name}::{pool}", name, "pages", pages["address"], end, pages["pages"])
+            self.ring(scope, f"{name}::{port}", name, "ring in one role", local.buffers, local.stages)
+            self.barriers.append(BarrierUse(local.barrier.id, f"{name}::{port}", name, local.barrier.threads))
+        for pool, pages in placed.pools.items():
+            end = pages.address + pages.stride * pages.pages
+            region = Region(f"{name}::{pool}", name, "pages", pages.address, end, pages.pages)
             self.add(Scope(), region)
-        for barrier, use in placed["barriers"].items():
-            self.barriers.append(BarrierUse(use["id"], f"{name}::{barrier}", name, use["threads"]))
+        for barrier, use in placed.barriers.items():
+            self.barriers.append(BarrierUse(use.id, f"{name}::{barrier}", name, use.threads))
         for tmem in component.tmem.values():
-            at = placed["tmem"][tmem.name]
+            at = placed.tmem[tmem.name]
             region = Region(f"{name}::{tmem.name}", name, "columns", at, at + tmem.columns)
             self.columns.setdefault(self.scope(name, tmem.role), []).append(region)
 
-    def ring(self, scope: Scope, key: str, owner: str, kind: str, buffers: list[dict[str, int]], stages: int) -> None:
+    def ring(self, scope: Scope, key: str, owner: str, kind: str, buffers: tuple[SlotArray, ...], stages: int) -> None:
         for index, part in enumerate(buffers):
             name = key if len(buffers) == 1 else f"{key} {index}"
-            end = part["address"] + part["stride"] * (stages - 1) + part["bytes"]
-            self.add(scope, Region(name, owner, kind, part["address"], end, stages, f"{stages} x {part['bytes']}"))
+            end = part.address + part.stride * (stages - 1) + part.bytes
+            self.add(scope, Region(name, owner, kind, part.address, end, stages, f"{stages} x {part.bytes}"))
 
     def connections(self) -> None:
         by_source: dict[str, list[Connect]] = {}
         for connect in self.kernel.connects:
             by_source.setdefault(f"{connect.source.root}::{connect.source.leaf}", []).append(connect)
         for key, connects in by_source.items():
-            placed = connects[0].placement or {}
+            placed = placement_of(connects[0])
+            if not isinstance(placed, RingPlacement):
+                continue
             owner = connects[0].source.root
             ends = [(connects[0].source.root, connects[0].source.leaf)]
             producers = self.lifetimes.port_users(*ends[0])
             ends += [(connect.target.root, connect.target.leaf) for connect in connects]
             scope = self.lifetimes.scope(user for end in ends for user in self.lifetimes.port_users(*end))
-            if "buffers" in placed:
-                self.ring(scope, key, owner, placed["transfer"], placed["buffers"], placed["stages"])
-            for column in placed.get("columns", ()):
-                end = column["column"] + column["stride"] * placed["stages"]
-                region = Region(key, owner, "ring", column["column"], end, placed["stages"])
+            self.ring(scope, key, owner, placed.transfer, placed.buffers, placed.stages)
+            for column in placed.columns:
+                end = column.column + column.stride * placed.stages
+                region = Region(key, owner, "ring", column.column, end, placed.stages)
                 self.columns.setdefault(scope, []).append(region)
-            for staging in placed.get("staging", ()):
-                at = staging["address"]
-                region = Region(f"{key} staging", owner, "staging", at, at + staging["bytes"])
+            for staging in placed.staging:
+                at = staging.address
+                region = Region(f"{key} staging", owner, "staging", at, at + staging.bytes)
                 self.add(self.lifetimes.scope(producers), region)
-            if "barrier" in placed:
-                use = placed["barrier"]
-                self.barriers.append(BarrierUse(use["id"], f"{key} staging", owner, use["threads"]))
+            if placed.barrier is not None:
+                use = placed.barrier
+                self.barriers.append(BarrierUse(use.id, f"{key} staging", owner, use.threads))
 
     def spans(self) -> Iterable[WarpSpan]:
         groups = {role: name for name, roles in self.lifetimes.warp_sharers().items() for role in roles}
         for name, instance in self.kernel.instances.items():
-            assert instance.placement is not None
-            for role, use in instance.placement["roles"].items():
+            for role, use in placed_instance(instance).roles.items():
                 key = f"{name}::{role}"
-                yield WarpSpan(key, name, use["first_warp"], use["warps"], groups.get(key, ""))
+                yield WarpSpan(key, name, use.first_warp, use.warps, groups.get(key, ""))
 
 
 def _rows(regions: dict[Scope, list[Region]]) -> list[Row]:

@@ -11,10 +11,10 @@ import json
 import re
 from dataclasses import dataclass, field
 
-from pipelink.analysis.graph import ConnectionGraph
 from pipelink.ir import program
 from pipelink.ir.attributes import Value
 from pipelink.ir.views import Component, Instance, Kernel, Program, Require
+from pipelink.model.graph import ConnectionGraph
 from pipelink.passes.check_demand import check_demand
 from pipelink.passes.check_ports import check_connections, check_ports
 from pipelink.passes.check_protocols import check_protocols

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from pipelink.analysis.graph import ConnectionGraph
 from pipelink.ir.views import Role
+from pipelink.model.graph import ConnectionGraph
 from pipelink.support.diagnostics import Diagnostics, Note
 from pipelink.target import (
     MAX_CTA_WARPS,

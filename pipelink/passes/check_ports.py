@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipelink.analysis.graph import ConnectionGraph, Edge, End
 from pipelink.ir.schema import ELEMENT_BITS, SOURCES, TARGETS
 from pipelink.ir.views import Port, Tile
+from pipelink.model.graph import ConnectionGraph, Edge, End
 from pipelink.support.diagnostics import Diagnostics, Location, Note, nearest
 from pipelink.target import Target
-from pipelink.transfers import BY_NAME, legal
+from pipelink.transfers import BY_NAME, Refusal, legal
 
 _WRITES = ("tma", "tma_multicast", "threads", "cp_async", "tcgen05")
 _READS = ("wgmma", "threads", "tma", "tcgen05")
@@ -207,14 +207,15 @@ def _check_ends(edge: Edge, diagnostics: Diagnostics) -> bool:
 def _check_transfer(edge: Edge, target: Target, diagnostics: Diagnostics) -> None:
     source, sink, connect = edge.source, edge.target, edge.connect
     names, refused = legal(source.port, sink.port)
-    if "cluster" in names and source.port.touch == "tma" and not (connect.transfer == "cluster" or connect.shared):
-        names.remove("cluster")
-        refused["cluster"] = "the connection does not say which tiles both CTAs share"
+    for name in list(names):
+        if (why := BY_NAME[name].unrequested(connect, source.port)) is not None:
+            names.remove(name)
+            refused[name] = Refusal(why)
     fitting = list(names)
     for name in fitting:
         if not target.accepts(BY_NAME[name].min_arch):
             names.remove(name)
-            refused[name] = f"it needs {BY_NAME[name].min_arch} or newer"
+            refused[name] = Refusal(f"it needs {BY_NAME[name].min_arch} or newer")
     where = connect.location
     if fitting and not names:
         needs = ", ".join(f"{name} needs {BY_NAME[name].min_arch} or newer" for name in fitting)
@@ -225,13 +226,12 @@ def _check_transfer(edge: Edge, target: Target, diagnostics: Diagnostics) -> Non
         id, message = difference(source.port, sink.port)
         notes = _declared(source.port, sink.port)
         if id == "no-transfer":
-            related = [r for r in refused if not refused[r].startswith(("it links", "it goes", "it stays"))]
-            notes = [Note(f"{name}: {refused[name]}") for name in related] + notes
+            notes = [Note(f"{name}: {why.reason}") for name, why in refused.items() if why.near] + notes
         diagnostics.error(id, f"{source} and {sink} do not fit: {message}", where, notes=notes)
         return
     chosen = connect.transfer
     if chosen is not None and chosen not in names:
-        why = refused.get(chosen, "there is no transfer of that name")
+        why = refused[chosen].reason if chosen in refused else "there is no transfer of that name"
         hint = None if chosen in BY_NAME else nearest(chosen, BY_NAME)
         message = f"transfer '{chosen}' cannot carry {source} to {sink}: {why}; legal are {', '.join(names)}"
         diagnostics.error("transfer-refused", message, where, notes=_declared(source.port, sink.port), hint=hint)

@@ -1,4 +1,4 @@
-"""Spells the linker's functions (``pipelink.analysis.binding``) as text of the ``llvm`` dialect.
+"""Spells the linker's functions (``pipelink.model.binding``) as text of the ``llvm`` dialect.
 
 Text, because MLIR parses three hundred operations in less than a millisecond, ten times faster than they can be built
 one by one from Python, and because a reader sees at once what is generated.  The text is parsed in the context of the
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from pipelink.analysis.binding import (
+from pipelink.model.binding import (
     Arg,
     Body,
     Choose,

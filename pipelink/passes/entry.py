@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pipelink.analysis.bind import bind_all
-from pipelink.analysis.binding import DRAIN, Binding, Const, EntryPlan, Invoke, Region, Result, RoleEntry, mangle
 from pipelink.ir.views import Kernel, program
+from pipelink.model.binding import DRAIN, Binding, Const, EntryPlan, Invoke, Region, Result, RoleEntry, mangle
 from pipelink.passes.codegen import SCALAR_TYPES, TENSOR_MEMORY, Writer, insert, layout_frame
 from pipelink.support.diagnostics import Diagnostics
 from pipelink.support.mlir import ir

@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from pipelink.ir import verify
+from pipelink.analysis.placement.validate import validate_placements
+from pipelink.ir import verify as verify_ir
 from pipelink.passes import PASSES, PIPELINES, Pass, PassInfo
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note, error, suggest
 from pipelink.support.mlir import MLIRError, ir
@@ -288,7 +289,7 @@ def run_pipeline(
     op = module.operation
     collected = diagnostics if diagnostics is not None else Diagnostics()
     if verify:
-        _verify(op)
+        validate_placements(verify_ir(op))
     for item in passes:
         name = pass_name(item)
         for instrument in instruments:
@@ -306,16 +307,12 @@ def run_pipeline(
             instrument.after(name, op, seconds)
         if verify and not getattr(item, "only_reads", False):
             try:
-                _verify(op)
+                verify_ir(op)
                 op.verify()
             except (LinkError, MLIRError) as problem:
                 message = f"it left invalid IR: {_describe(problem)}"
                 raise _internal(item, message, problem, instruments) from problem
     return collected
-
-
-def _verify(op: ir.Operation) -> None:
-    verify(op)
 
 
 def _describe(problem: Exception) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pipelink.analysis.launch import resolve
-from pipelink.analysis.placement import Options, Placement, solve
+from pipelink.analysis.placement import Options, Solution, solve
 from pipelink.analysis.placement.build import Built, build
 from pipelink.ir.views import Kernel, Program, program
 from pipelink.passes.place_write import write
@@ -64,25 +64,23 @@ def place(views: Program, kernel: Kernel, options: Options, diagnostics: Diagnos
     found = _solve(views, kernel, options, diagnostics)
     if found is None or len(diagnostics.errors) > before:
         return
-    built, placement = found
-    write(views, kernel, built, placement, launch, options)
+    built, solution = found
+    write(views, kernel, built, solution, launch, options)
 
 
-def _solve(
-    views: Program, kernel: Kernel, options: Options, diagnostics: Diagnostics
-) -> tuple[Built, Placement] | None:
+def _solve(views: Program, kernel: Kernel, options: Options, diagnostics: Diagnostics) -> tuple[Built, Solution] | None:
     """The first combination of transfers, in order of preference, that has a placement."""
     failed: Diagnostics | None = None
     for avoid in _combinations(kernel):
         own = Diagnostics()
         built = build(views, kernel, own, avoid, elect=options.elect)
-        placement = None if own.errors else solve(built.problem, options, own)
-        if placement is not None:
+        solution = None if own.errors else solve(built.problem, options, own)
+        if solution is not None:
             diagnostics.items += own.items
             if avoid:
                 listed = ", ".join(f"{transfer} for {connect}" for connect, transfer in sorted(avoid))
-                placement.reasons.append(f"did not fit, so the next legal transfer was taken: {listed}")
-            return built, placement
+                solution.reasons.append(f"did not fit, so the next legal transfer was taken: {listed}")
+            return built, solution
         failed = failed or own
     diagnostics.items += failed.items if failed else []
     return None

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from pipelink.analysis.graph import first_credit
 from pipelink.analysis.protocol.compile import Compiled, ProtocolTooLong, compile_kernel
 from pipelink.analysis.protocol.decide import decide
 from pipelink.analysis.protocol.explore import LimitReached, Limits, StepLimit
-from pipelink.analysis.protocol.model import Op
 from pipelink.ir.views import Component, Kernel, program
+from pipelink.model.system import Op
 from pipelink.passes.prove_static import check_static
 from pipelink.support.diagnostics import Diagnostics, Note
 from pipelink.support.mlir import ir
+from pipelink.transfers import placement_of, transfer_of
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def prove_kernel(
                 )
         if len(diagnostics.errors) == before:
             _check_unread(kernel, components, parts, diagnostics)
-            _check_credits(kernel, components, diagnostics)
+            _check_contradictions(kernel, components, diagnostics)
     except LimitReached as limit:
         if len(diagnostics.errors) == before:
             diagnostics.error(
@@ -137,23 +137,19 @@ def _check_unread(
             )
 
 
-def _check_credits(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> None:
-    """Refuse tokens that were placed with another first credit than their ends say: the turns are others then."""
+def _check_contradictions(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> None:
+    """Refuse what was placed otherwise than its ends state: a token with another credit lets others begin."""
     for connect in kernel.connects:
-        placed = connect.placement or {}
-        if placed.get("transfer") != "token":
+        placed = placement_of(connect)
+        if placed is None:
             continue
         group = [other for other in kernel.connects if other.source == connect.source]
         ends = [connect.source, *(other.target for other in group)]
         ports = [components[kernel.instances[end.root].component].ports[end.leaf] for end in ends]
-        credit = first_credit(group, ports)
-        if placed["initial"] != credit % 2:
-            diagnostics.error(
-                "bad-placement",
-                f"token {connect.source} to {connect.target} has credit {credit}, and is placed with initial parity "
-                f"{placed['initial']}",
-                connect.location,
-            )
+        transfer = transfer_of(connect)
+        if why := transfer.contradiction(placed, group, ports):
+            message = f"{transfer.name} {connect.source} to {connect.target} {why}"
+            diagnostics.error("bad-placement", message, connect.location)
 
 
 def _warn(kernel: Kernel, components: Mapping[str, Component], role: str, why: str, diagnostics: Diagnostics) -> None:

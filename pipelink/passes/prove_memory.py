@@ -10,26 +10,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from pipelink.analysis.lifetimes import Lifetimes, RoleKey
-from pipelink.analysis.placement.build import (
-    RINGS,
-    STAGING_ALIGN,
-    TMEM_ALIGN,
-    TMEM_WORD,
-    TMEM_WORD_BYTES,
-    columns_of,
-)
-from pipelink.analysis.placement.model import ALWAYS, Buffer, Interval, Scope, spelled
+from pipelink.analysis.placement.build import TMEM_WORD, TMEM_WORD_BYTES
 from pipelink.analysis.placement.pack import Overlays, may_overlap
 from pipelink.analysis.placement.solve import TMEM_LEAST
+from pipelink.ir.placement import KernelPlacement, LocalRing, RingPlacement
 from pipelink.ir.views import Component, Connect, Kernel, Port, Tile
+from pipelink.model.demand import ALWAYS, Buffer, Interval, Scope, spelled
+from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.passes.check_ports import SWIZZLE_ALIGN, TMA_ALIGN
 from pipelink.passes.prove_shape import WORD_BYTES
 from pipelink.support.diagnostics import Diagnostics, Location, Note
 from pipelink.target import MBARRIER_BYTES, SMEM_BASE, Target
-from pipelink.transfers import of_pair
+from pipelink.transfers import placement_of, transfer_of
+from pipelink.transfers.binder import placed_instance
+from pipelink.transfers.convert import STAGING_ALIGN
+from pipelink.transfers.ring import TMEM_ALIGN, columns_of
+from pipelink.transfers.touch import COMMIT
 
 _TMA = ("tma", "tma_multicast")
 
@@ -55,11 +52,11 @@ class Region:
 class Regions:
     """Everything that a placed kernel has in memory."""
 
-    def __init__(self, kernel: Kernel, lifetimes: Lifetimes) -> None:
+    def __init__(self, kernel: Kernel, lifetimes: Lifetimes, placement: KernelPlacement) -> None:
         self.kernel = kernel
         self.lifetimes = lifetimes
         self.components: Mapping[str, Component] = lifetimes.components
-        self.placement: dict[str, Any] = kernel.placement or {}
+        self.placement = placement
         self.smem: list[Region] = []
         self.tmem: list[Region] = []
         self.kernel_owned()
@@ -90,19 +87,19 @@ class Regions:
 
     def kernel_owned(self) -> None:
         where = self.kernel.location
-        for group in self.placement["mbarriers"]:
-            name = group.get("name", group["address"])
-            size = MBARRIER_BYTES * group["count"]
-            self.add(f"mbarriers {name}", group["address"], size, MBARRIER_BYTES, f"the mbarriers '{name}'", where)
-        for words in self.placement["words"]:
-            name, size = words.get("name", words["address"]), WORD_BYTES * words["count"]
-            self.add(f"words {name}", words["address"], size, WORD_BYTES, f"the end marks of '{name}'", where)
-        if "tmem_word" in self.placement:
-            at = self.placement["tmem_word"]
+        for group in self.placement.mbarriers:
+            name = group.name or group.address
+            size = MBARRIER_BYTES * group.count
+            self.add(f"mbarriers {name}", group.address, size, MBARRIER_BYTES, f"the mbarriers '{name}'", where)
+        for words in self.placement.words:
+            name, size = words.name or words.address, WORD_BYTES * words.count
+            self.add(f"words {name}", words.address, size, WORD_BYTES, f"the end marks of '{name}'", where)
+        at = self.placement.tmem_word
+        if at is not None:
             self.add(TMEM_WORD, at, TMEM_WORD_BYTES, TMEM_WORD_BYTES, "the address of tensor memory", where)
 
     def instance(self, name: str, component: Component) -> None:
-        placed = self.kernel.instances[name].placement or {}
+        placed = placed_instance(self.kernel.instances[name])
         where = self.kernel.instances[name].location
 
         def interval(live: tuple[int, int] | None) -> Interval | None:
@@ -110,25 +107,25 @@ class Regions:
 
         for smem in component.smem.values():
             key, users = f"{name}::{smem.name}", self.lifetimes.users(name, smem.role)
-            at = placed["smem"][smem.name]
+            at = placed.smem[smem.name]
             self.add(key, at, smem.bytes, smem.align, spelled(key), where, users, interval(smem.live))
         for port in component.ports.values():
             if port.direction == "local":
                 users = self.lifetimes.port_users(name, port.name)
-                self.ring(f"{name}::{port.name}", placed["locals"][port.name], port.tiles, (port,), where, users)
+                self.ring(f"{name}::{port.name}", placed.locals[port.name], port.tiles, (port,), where, users)
         for pool in component.pools.values():
-            pages, key = placed["pools"][pool.name], f"{name}::{pool.name}"
-            size = pages["stride"] * (pages["pages"] - 1) + pool.page_bytes
-            self.add(key, pages["address"], size, pool.align, spelled(key), where)
+            pages, key = placed.pools[pool.name], f"{name}::{pool.name}"
+            size = pages.stride * (pages.pages - 1) + pool.page_bytes
+            self.add(key, pages.address, size, pool.align, spelled(key), where)
         for tmem in component.tmem.values():
             key, users = f"{name}::{tmem.name}", self.lifetimes.users(name, tmem.role)
             scope = self.lifetimes.scope(users)
             buffer = Buffer(key, tmem.columns, TMEM_ALIGN, scope, interval(tmem.live), where)
-            self.tmem.append(Region(buffer, placed["tmem"][tmem.name], spelled(key), users))
+            self.tmem.append(Region(buffer, placed.tmem[tmem.name], spelled(key), users))
 
     def connection(self, connect: Connect) -> None:
-        placed = connect.placement or {}
-        if placed["transfer"] not in RINGS:
+        placed = placement_of(connect)
+        if not isinstance(placed, RingPlacement):
             return
         key = f"{connect.source.root}::{connect.source.leaf}"
         same = [other for other in self.kernel.connects if other.source == connect.source]
@@ -138,25 +135,24 @@ class Regions:
         users = [*producers]
         for other in same:
             users += self.lifetimes.port_users(other.target.root, other.target.leaf)
-        if "columns" in placed:
-            for index, part in enumerate(placed["columns"]):
-                size = part["stride"] * placed["stages"]
+        if placed.columns:
+            for index, part in enumerate(placed.columns):
+                size = part.stride * placed.stages
                 buffer = Buffer(f"{key}#{index}", size, TMEM_ALIGN, self.lifetimes.scope(users), None, connect.location)
-                self.tmem.append(Region(buffer, part["column"], spelled(key), tuple(users)))
+                self.tmem.append(Region(buffer, part.column, spelled(key), tuple(users)))
             return
-        convert = placed["transfer"] == "ring.threads.convert"
-        ends = (*targets,) if convert else (source, *targets)
+        ends = transfer_of(connect).slot_ends(source, targets)
         self.ring(key, placed, ends[0].tiles, ends, connect.location, users)
-        for index, staging in enumerate(placed.get("staging", ())):
+        for index, staging in enumerate(placed.staging):
             align = max(STAGING_ALIGN, source.tiles[index].align)
             what = f"staging of {spelled(key)}"
             name = f"{key}.staging{index}"
-            self.add(name, staging["address"], staging["bytes"], align, what, connect.location, producers)
+            self.add(name, staging.address, staging.bytes, align, what, connect.location, producers)
 
     def ring(
         self,
         key: str,
-        placed: Mapping[str, Any],
+        placed: RingPlacement | LocalRing,
         tiles: tuple[Tile, ...],
         ends: tuple[Port, ...],
         where: Location,
@@ -164,11 +160,11 @@ class Regions:
     ) -> None:
         """One region for each tile's array of slots."""
         found = tuple(users)
-        for index, part in enumerate(placed["buffers"]):
+        for index, part in enumerate(placed.buffers):
             align = max([tile_align(end, index) for end in ends])
-            size = part["stride"] * (placed["stages"] - 1) + part["bytes"]
+            size = part.stride * (placed.stages - 1) + part.bytes
             what = spelled(key) if len(tiles) == 1 else f"tile {index} of {spelled(key)}"
-            self.add(f"{key}#{index}", part["address"], size, align, what, where, found)
+            self.add(f"{key}#{index}", part.address, size, align, what, where, found)
 
 
 def tile_align(port: Port, index: int) -> int:
@@ -187,13 +183,13 @@ def check_memory(
 
     Reports ``placement-range``, ``bad-alignment``, ``placement-overlap`` and ``tensor-memory-order``.
     """
-    placement: dict[str, Any] = kernel.placement or {}
-    limit = target.smem_for(placement["min_ctas"])
-    if placement["smem_bytes"] > limit:
-        message = f"kernel '{kernel.name}' is placed in {placement['smem_bytes']} bytes of shared memory, "
-        message += f"{placement['smem_bytes'] - limit} over the {limit} that {target.name} has"
+    placement = regions.placement
+    limit = target.smem_for(placement.min_ctas)
+    if placement.smem_bytes > limit:
+        message = f"kernel '{kernel.name}' is placed in {placement.smem_bytes} bytes of shared memory, "
+        message += f"{placement.smem_bytes - limit} over the {limit} that {target.name} has"
         diagnostics.error("placement-range", message, kernel.location)
-    end = SMEM_BASE + placement["smem_bytes"]
+    end = SMEM_BASE + placement.smem_bytes
     for region in regions.smem:
         if region.begin < SMEM_BASE:
             message = f"{region.what} is placed at {region.begin}, below the {SMEM_BASE} bytes that the driver reserves"
@@ -205,7 +201,7 @@ def check_memory(
     _check_strides(kernel, regions.components, diagnostics)
     overlays = Overlays([frozenset(f"{r.root}::{r.leaf}" for r in overlay.buffers) for overlay in kernel.overlays])
     excluded = list(_overlaps(regions.smem, overlays, diagnostics))
-    if regions.tmem or "tmem_columns" in placement:
+    if regions.tmem or placement.tmem_columns is not None:
         _check_tensor_memory(kernel, regions, target, diagnostics)
         excluded += _overlaps(regions.tmem, overlays, diagnostics)
     return excluded
@@ -220,39 +216,39 @@ def _check_alignment(region: Region, at: int, diagnostics: Diagnostics, unit: st
 def _check_strides(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> None:
     """Slots of one ring do not reach into each other, and each is aligned as the first."""
     for name, placed, ends, where in _rings(kernel, components):
-        for index, part in enumerate(placed.get("buffers", ())):
-            if placed["stages"] == 1:
+        for index, part in enumerate(placed.buffers):
+            if placed.stages == 1:
                 continue
             align = max(tile_align(end, index) for end in ends)
-            if part["stride"] < part["bytes"]:
-                message = f"slots of {name} are {part['stride']} bytes apart and {part['bytes']} large: they overlap"
+            if part.stride < part.bytes:
+                message = f"slots of {name} are {part.stride} bytes apart and {part.bytes} large: they overlap"
                 diagnostics.error("placement-overlap", message, where)
-            elif part["stride"] % align:
-                message = f"slots of {name} are {part['stride']} bytes apart, each must start at a multiple of {align}"
+            elif part.stride % align:
+                message = f"slots of {name} are {part.stride} bytes apart, each must start at a multiple of {align}"
                 diagnostics.error("bad-alignment", message, where)
-        for part, tile in zip(placed.get("columns", ()), ends[-1].tiles, strict=False):
-            if placed["stages"] > 1 and part["stride"] < columns_of(tile):
-                message = f"accumulators of {name} are {part['stride']} columns apart and {columns_of(tile)} wide: "
+        columns = placed.columns if isinstance(placed, RingPlacement) else ()
+        for part, tile in zip(columns, ends[-1].tiles, strict=False):
+            if placed.stages > 1 and part.stride < columns_of(tile):
+                message = f"accumulators of {name} are {part.stride} columns apart and {columns_of(tile)} wide: "
                 diagnostics.error("placement-overlap", f"{message}they overlap", where)
 
 
 def _rings(
     kernel: Kernel, components: Mapping[str, Component]
-) -> Iterator[tuple[str, dict[str, Any], list[Port], Location]]:
+) -> Iterator[tuple[str, RingPlacement | LocalRing, tuple[Port, ...], Location]]:
     done: set[tuple[str, ...]] = set()
     for connect in kernel.connects:
-        placed = connect.placement or {}
-        if placed["transfer"] not in RINGS or connect.source.path in done:
+        placed = placement_of(connect)
+        if not isinstance(placed, RingPlacement) or connect.source.path in done:
             continue
         done.add(connect.source.path)
         same = [other for other in kernel.connects if other.source == connect.source]
-        ends = [components[other.target.root].ports[other.target.leaf] for other in same]
-        if placed["transfer"] != "ring.threads.convert":
-            ends.append(components[connect.source.root].ports[connect.source.leaf])
-        yield f"'{connect.source}'", placed, ends, connect.location
+        targets = [components[other.target.root].ports[other.target.leaf] for other in same]
+        source = components[connect.source.root].ports[connect.source.leaf]
+        yield f"'{connect.source}'", placed, transfer_of(connect).slot_ends(source, targets), connect.location
     for name, instance in kernel.instances.items():
-        for port, local in (instance.placement or {}).get("locals", {}).items():
-            yield f"'@{name}::@{port}'", local, [components[name].ports[port]], instance.location
+        for port, local in placed_instance(instance).locals.items():
+            yield f"'@{name}::@{port}'", local, (components[name].ports[port],), instance.location
 
 
 def _overlaps(regions: list[Region], overlays: Overlays, diagnostics: Diagnostics) -> Iterator[tuple[Region, Region]]:
@@ -286,13 +282,13 @@ def _overlaps(regions: list[Region], overlays: Overlays, diagnostics: Diagnostic
 
 def _check_tensor_memory(kernel: Kernel, regions: Regions, target: Target, diagnostics: Diagnostics) -> None:
     """The one allocation: what tcgen05.alloc takes, large enough, by whole warps, of one kind."""
-    placement: dict[str, Any] = kernel.placement or {}
+    placement = regions.placement
     where, name = kernel.location, f"kernel '{kernel.name}'"
     if target.tmem_columns == 0:
         message = f"{name} is placed in tensor memory, which {target.name} does not have"
         diagnostics.error("unsupported-by-target", message, where)
         return
-    columns = placement.get("tmem_columns")
+    columns = placement.tmem_columns
     if columns is None:
         first = regions.tmem[0]
         message = (
@@ -300,13 +296,13 @@ def _check_tensor_memory(kernel: Kernel, regions: Regions, target: Target, diagn
         )
         diagnostics.error("tensor-memory-order", message, first.buffer.location)
         return
-    most = target.tmem_columns // max(placement["min_ctas"], 1)
+    most = target.tmem_columns // max(placement.min_ctas, 1)
     if columns & (columns - 1) or not TMEM_LEAST <= columns <= target.tmem_columns:
         message = f"{name} allocates {columns} columns of tensor memory, tcgen05.alloc takes a power of two from "
         message += f"{TMEM_LEAST} to {target.tmem_columns}"
         diagnostics.error("tensor-memory-order", message, where)
     elif columns > most:
-        message = f"{name} allocates {columns} columns of tensor memory in each of {placement['min_ctas']} CTAs of an "
+        message = f"{name} allocates {columns} columns of tensor memory in each of {placement.min_ctas} CTAs of an "
         message += f"SM, which has {target.tmem_columns}: the last to allocate waits until another ends"
         diagnostics.error("tensor-memory-order", message, where)
     for region in regions.tmem:
@@ -321,14 +317,16 @@ def _check_groups(kernel: Kernel, diagnostics: Diagnostics) -> None:
     """All tcgen05 instructions of a kernel are of one cta_group (PTX ISA, tcgen05.alloc)."""
 
     def of_tensor_cores(connect: Connect) -> bool:
-        placed = connect.placement or {}
-        return "columns" in placed or "commit" in (placed.get("producer_unit"), placed.get("consumer_unit"))
+        placed = placement_of(connect)
+        if not isinstance(placed, RingPlacement):
+            return False
+        return bool(placed.columns) or COMMIT in (placed.producer_unit, placed.consumer_unit)
 
     used = [connect for connect in kernel.connects if of_tensor_cores(connect)]
-    pairs = [connect for connect in used if of_pair(connect.placement)]
-    alone = [connect for connect in used if not of_pair(connect.placement)]
-    if pairs and alone:
-        message = f"'{pairs[0].source}' is of the tensor cores of two CTAs, '{alone[0].source}' of those of one; "
+    pairs = [connect for connect in used if transfer_of(connect).cta_group > 1]
+    singles = [connect for connect in used if transfer_of(connect).cta_group == 1]
+    if pairs and singles:
+        message = f"'{pairs[0].source}' is of the tensor cores of two CTAs, '{singles[0].source}' of those of one; "
         message += "a kernel allocates tensor memory for one or the other"
-        notes = [Note("of one CTA", alone[0].location)]
+        notes = [Note("of one CTA", singles[0].location)]
         diagnostics.error("tensor-memory-order", message, pairs[0].location, notes=notes)

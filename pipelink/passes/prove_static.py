@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipelink.analysis.bind_entry import entry_registers
-from pipelink.analysis.lifetimes import Lifetimes, RoleKey
-from pipelink.analysis.multicast import CLUSTER_CTAS
-from pipelink.analysis.placement.build import RINGS
-from pipelink.analysis.placement.model import Scope, spelled
 from pipelink.analysis.protocol.language import actions_of, place_of, protocol_of
+from pipelink.ir.attributes import SymbolRef
+from pipelink.ir.placement import KernelPlacement, RingPlacement, TokenPlacement
 from pipelink.ir.views import Component, Connect, Kernel, Port, Program
+from pipelink.model.demand import Scope, spelled
+from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.passes.prove_memory import Regions, check_memory
 from pipelink.passes.prove_shape import check_shape
 from pipelink.passes.prove_threads import barrier_uses, check_threads
@@ -26,9 +26,10 @@ from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note
 from pipelink.support.expr import evaluate
 from pipelink.support.protocol import Action, Block, Choose, Fence, Rank, Repeat, Until
 from pipelink.target import SMEM_BASE, WARPGROUP_WARPS, Target, target
-from pipelink.transfers import COMMIT, of_pair
+from pipelink.transfers import CLUSTER_CTAS, placement_of, transfer_of
+from pipelink.transfers.binder import placed_instance
+from pipelink.transfers.touch import COMMIT, TX, mixes_proxies, refills, wanted_unit
 
-_ASYNC_READS = ("wgmma", "tma", "tcgen05")
 _ASYNC_WRITES = ("tma", "tma_multicast")
 _LARGE = 1 << 20  # a dimension of which only grids that are bounded otherwise stay small
 
@@ -46,11 +47,13 @@ def check_static(kernel: Kernel, components: Mapping[str, Component], diagnostic
     facts = target(kernel.target, kernel.location)
     if not check_shape(kernel, components, diagnostics):
         return False
+    placement = kernel.placement
+    assert placement is not None
     lifetimes = Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel)
-    check_threads(kernel, lifetimes, facts, diagnostics)
+    check_threads(kernel, lifetimes, placement, facts, diagnostics)
     excluded = [
         (a.buffer.key, a.what, b.buffer.key, b.what, b.buffer.location, (a.scope, b.scope))
-        for a, b in check_memory(kernel, Regions(kernel, lifetimes), facts, diagnostics)
+        for a, b in check_memory(kernel, Regions(kernel, lifetimes, placement), facts, diagnostics)
     ]
     uses = list(barrier_uses(kernel, lifetimes))
     excluded += [
@@ -63,12 +66,12 @@ def check_static(kernel: Kernel, components: Mapping[str, Component], diagnostic
         ends = _Ends(kernel, lifetimes, connect)
         _check_units(ends, diagnostics)
         _check_fences(ends, diagnostics)
-        _check_peers(kernel, ends, diagnostics)
+        _check_peers(kernel, placement, ends, diagnostics)
     for name, component in lifetimes.components.items():
         _check_polls(name, component, diagnostics)
     _check_cursors(kernel, lifetimes, diagnostics)
     _check_residency(kernel, lifetimes.components, diagnostics)
-    _check_resident_columns(kernel, facts, diagnostics)
+    _check_resident_columns(kernel, placement, facts, diagnostics)
     return all(item.id != "bad-placement" for item in diagnostics.errors[before:])
 
 
@@ -79,7 +82,8 @@ class _Ends:
         self.lifetimes = lifetimes
         self.kernel = kernel
         self.connect = connect
-        self.placed: dict[str, Any] = connect.placement or {}
+        self.placed = placement_of(connect)
+        self.transfer = transfer_of(connect)
         self.source = self.port(connect.source.root, connect.source.leaf)
         self.target = self.port(connect.target.root, connect.target.leaf)
         self.what = f"'{connect.source}' to '{connect.target}'"
@@ -91,6 +95,11 @@ class _Ends:
     def location(self) -> Location:
         return self.connect.location
 
+    @property
+    def reaches_peer(self) -> bool:
+        """Whether one CTA reaches into another of its cluster."""
+        return self.transfer.reaches_peer(self.connect, self.source, self.target)
+
     def declared(self) -> list[Note]:
         return [Note(f"port '{port.name}' is declared here", port.location) for port in (self.source, self.target)]
 
@@ -99,20 +108,17 @@ class _Ends:
 def _check_units(ends: _Ends, diagnostics: Diagnostics) -> None:
     """A unit arrives when the last of its threads is done, and somebody of it is there to arrive."""
     placed = ends.placed
-    if placed["transfer"] not in RINGS and placed["transfer"] != "token":
-        return
-    for side, port, ref in (
-        ("producer", ends.source, ends.connect.source),
-        ("consumer", ends.target, ends.connect.target),
-    ):
-        unit = placed.get(f"{side}_unit")
-        if unit is None:
-            continue
+    sides: list[tuple[str, Port, SymbolRef, str]] = []
+    if isinstance(placed, RingPlacement | TokenPlacement):
+        sides.append(("producer", ends.source, ends.connect.source, placed.producer_unit))
+    if isinstance(placed, RingPlacement):
+        sides.append(("consumer", ends.target, ends.connect.target, placed.consumer_unit))
+    for side, port, ref, unit in sides:
         verb = "fills" if side == "producer" else "reads"
-        wanted = _wanted_unit(port, side)
-        tensor_cores = wanted in ("tx", COMMIT) or unit in ("tx", COMMIT)
+        wanted = wanted_unit(port, side)
+        tensor_cores = wanted in (TX, COMMIT) or unit in (TX, COMMIT)
         if wanted is not None and tensor_cores and unit != wanted:
-            by = {"tx": "bytes that TMA brings", COMMIT: "tcgen05.commit"}.get(wanted, "its threads")
+            by = {TX: "bytes that TMA brings", COMMIT: "tcgen05.commit"}.get(wanted, "its threads")
             message = f"{port.touch} {verb} the slots of '{ref}', which is known by {by}, not by an arrival of a "
             diagnostics.error("slot-race", f"{message}{unit}", ends.location, notes=ends.declared())
         elif unit == "warpgroup" and port.touch != "wgmma":
@@ -126,20 +132,10 @@ def _check_units(ends: _Ends, diagnostics: Diagnostics) -> None:
             _check_unit_of(ends, user, unit, f"'{ref}'", diagnostics)
 
 
-def _wanted_unit(port: Port, side: str) -> str | None:
-    """The arrival that alone says that a slot is filled or read; None: one of threads, or anything."""
-    if port.kind != "stream" or port.touch == "tma_multicast":
-        return None
-    if side == "producer":
-        return {"tma": "tx", "tcgen05": COMMIT}.get(port.touch, "threads")
-    of_cores = port.touch == "tcgen05" and all(tile.space == "smem" for tile in port.tiles)
-    return COMMIT if of_cores else "threads"
-
-
 def _check_unit_of(ends: _Ends, user: RoleKey, unit: str, what: str, diagnostics: Diagnostics) -> None:
     instance, _, name = user.partition("::")
     role = ends.lifetimes.components[instance].roles[name]
-    first = (ends.kernel.instances[instance].placement or {})["roles"][name]["first_warp"]
+    first = placed_instance(ends.kernel.instances[instance]).roles[name].first_warp
     if unit in ("warp", "warpgroup") and role.one_thread:
         message = f"{spelled(user)} runs in one thread, its arrivals for {what} are placed a {unit} at a time"
     elif unit == "warpgroup" and (role.warps % WARPGROUP_WARPS or first % WARPGROUP_WARPS):
@@ -154,17 +150,18 @@ def _check_cursors(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnostic
     """A thread has one position in the frame for each ring that it uses."""
     uses: list[tuple[int, str, tuple[RoleKey, ...], Location]] = []
     for connect in kernel.connects:
-        placed = connect.placement or {}
+        placed = placement_of(connect)
         for side, ref in (("producer", connect.source), ("consumer", connect.target)):
-            if f"{side}_cursor" in placed:
+            cursor: int | None = getattr(placed, f"{side}_cursor", None)
+            if cursor is not None:
                 ring = f"the {side} of '{connect.source}'"
                 users = lifetimes.port_users(ref.root, ref.leaf)
-                uses.append((placed[f"{side}_cursor"], ring, users, connect.location))
+                uses.append((cursor, ring, users, connect.location))
     for name, instance in kernel.instances.items():
-        for port, local in (instance.placement or {}).get("locals", {}).items():
-            for side in ("producer", "consumer"):
+        for port, local in placed_instance(instance).locals.items():
+            for side, cursor in (("producer", local.producer_cursor), ("consumer", local.consumer_cursor)):
                 ring, users = f"the {side} of '@{name}::@{port}'", lifetimes.port_users(name, port)
-                uses.append((local[f"{side}_cursor"], ring, users, instance.location))
+                uses.append((cursor, ring, users, instance.location))
     first: dict[tuple[int, RoleKey], str] = {}
     for cursor, ring, users, where in uses:
         taken = [user for user in users if first.setdefault((cursor, user), ring) != ring]
@@ -176,21 +173,20 @@ def _check_cursors(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnostic
 # ---------------------------------------------------------------------------------------------- fences and peers
 def _check_fences(ends: _Ends, diagnostics: Diagnostics) -> None:
     placed, source, sink = ends.placed, ends.source, ends.target
-    mixed = placed["transfer"] in RINGS and source.touch == "threads" and sink.touch in _ASYNC_READS
-    if mixed and not placed["producer_fence"]:
+    ring = placed if isinstance(placed, RingPlacement) else None
+    if ring is not None and mixes_proxies(source, sink) and not ring.producer_fence:
         message = f"threads write the slots of '{ends.connect.source}' and {sink.touch} reads them, without a "
         message += "fence.proxy.async between"
         hint = "producer_fence = true"
         diagnostics.error("missing-fence", message, ends.location, notes=ends.declared(), hint=hint)
-    refilled = placed["transfer"] in RINGS and source.touch.startswith("tma") and sink.touch == "threads"
-    if refilled and not placed["consumer_fence"]:
+    if ring is not None and refills(source, sink) and not ring.consumer_fence:
         message = f"threads read the slots of '{ends.connect.target}' and TMA fills them again, without a "
         message += "fence.proxy.async between"
         hint = "consumer_fence = true"
         diagnostics.error("missing-fence", message, ends.location, notes=ends.declared(), hint=hint)
     for port, ref in ((source, ends.connect.source), (sink, ends.connect.target)):
         scope = port.data.get("scope")
-        if port.kind == "stream" and scope == "cta" and _is_remote(ends):
+        if port.kind == "stream" and scope == "cta" and ends.reaches_peer:
             message = f"'{ref}' orders its accesses among the threads of a CTA, but slots are shared with another CTA"
         elif port.kind == "signal" and port.data.get("owner") == "peer" and scope != "system":
             message = f"'{ref}' signals through the memory of another GPU, with a fence of scope {scope}"
@@ -201,24 +197,18 @@ def _check_fences(ends: _Ends, diagnostics: Diagnostics) -> None:
         diagnostics.error("missing-fence", message, ends.location, notes=notes, hint=hint)
 
 
-def _is_remote(ends: _Ends) -> bool:
-    """Whether one CTA writes the memory, or arrives at the mbarriers, of another of its cluster."""
-    multicast = max(ends.source.multicast, ends.target.multicast) > 1
-    return bool(ends.connect.shared) or of_pair(ends.placed) or multicast or ends.placed["transfer"] == "cluster"
-
-
-def _check_peers(kernel: Kernel, ends: _Ends, diagnostics: Diagnostics) -> None:
+def _check_peers(kernel: Kernel, placement: KernelPlacement, ends: _Ends, diagnostics: Diagnostics) -> None:
     """CTAs that reach into each other begin together, behind the set-up of both, and end together."""
-    if not _is_remote(ends):
+    if not ends.reaches_peer:
         return
-    ctas = math.prod((kernel.placement or {}).get("cluster", [1]))
+    ctas = placement.ctas
     if ctas == 1:
         message = f"{ends.what} reaches into another CTA, kernel '{kernel.name}' has no cluster"
         diagnostics.error("cluster-mismatch", message, ends.location, notes=ends.declared())
-    elif (ends.connect.shared or of_pair(ends.placed)) and ctas != CLUSTER_CTAS:
+    elif ends.transfer.joins_ctas(ends.connect) and ctas != CLUSTER_CTAS:
         message = f"{ends.what} is for {CLUSTER_CTAS} CTAs, kernel '{kernel.name}' has clusters of {ctas}"
         diagnostics.error("cluster-mismatch", message, ends.location, notes=ends.declared())
-    elif not any(connect.shared or of_pair(connect.placement) for connect in kernel.connects):
+    elif not any(transfer_of(connect).joins_ctas(connect) for connect in kernel.connects):
         message = (
             f"{ends.what} writes into a peer CTA, which may not have set up its mbarriers yet, or have ended: the "
         )
@@ -239,16 +229,17 @@ def _check_residency(kernel: Kernel, components: Mapping[str, Component], diagno
         diagnostics.error("not-resident", message, where, hint="resident = true in pipelink.launch")
 
 
-def _check_resident_columns(kernel: Kernel, facts: Target, diagnostics: Diagnostics) -> None:
+def _check_resident_columns(
+    kernel: Kernel, placement: KernelPlacement, facts: Target, diagnostics: Diagnostics
+) -> None:
     """CTAs of one SM that wait for each other have their tensor memory at once; the driver does not count it."""
-    placement, launch = kernel.placement or {}, kernel.launch or {}
-    columns = placement.get("tmem_columns", 0)
+    launch, columns = kernel.launch or {}, placement.tmem_columns
     if not columns or not launch.get("resident", False):
         return
-    held = SMEM_BASE + placement["smem_bytes"]
-    fit = min(facts.smem_per_sm // held, facts.warps_per_sm // placement["warps"], facts.ctas_per_sm)
-    if "warpgroups" in placement:  # then each thread holds at least what the kernel starts with
-        registers = entry_registers(placement["threads"], placement["min_ctas"]) * placement["threads"]
+    held = SMEM_BASE + placement.smem_bytes
+    fit = min(facts.smem_per_sm // held, facts.warps_per_sm // placement.warps, facts.ctas_per_sm)
+    if placement.warpgroups:  # then each thread holds at least what the kernel starts with
+        registers = entry_registers(placement.threads, placement.min_ctas) * placement.threads
         fit = min(fit, facts.registers_per_sm // registers)
     most = facts.tmem_columns // columns
     asked = min(fit, _ctas_per_sm(launch, fit))
@@ -338,7 +329,7 @@ def _touched(kernel: Kernel, lifetimes: Lifetimes) -> dict[str, set[RoleKey]]:
     found: dict[str, set[RoleKey]] = {}
     callers: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for connect in kernel.connects:
-        if (connect.placement or {})["transfer"] == "call":
+        if lifetimes.components[connect.source.root].ports[connect.source.leaf].kind == "call":
             at = (connect.target.root, connect.target.leaf)
             callers.setdefault(at, []).append((connect.source.root, connect.source.leaf))
     for instance, component in lifetimes.components.items():

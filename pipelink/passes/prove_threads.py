@@ -7,14 +7,14 @@ their arrivals.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pipelink.analysis.bind_entry import entry_registers
-from pipelink.analysis.lifetimes import Lifetimes, RoleKey
-from pipelink.analysis.placement.model import Scope, spelled
+from pipelink.ir.placement import KernelPlacement, NamedBarrier, RingPlacement
 from pipelink.ir.views import Component, Kernel, Role
+from pipelink.model.demand import Scope, spelled
+from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.support.diagnostics import Diagnostics, Location, Note
 from pipelink.target import (
     MAX_CTA_WARPS,
@@ -25,6 +25,8 @@ from pipelink.target import (
     WARPGROUP_WARPS,
     Target,
 )
+from pipelink.transfers import placement_of
+from pipelink.transfers.binder import placed_instance
 
 _MAX_REGISTERS = 256  # setmaxnreg's largest operand
 
@@ -50,33 +52,36 @@ class PlacedRole:
 def placed_roles(kernel: Kernel, components: Mapping[str, Component]) -> list[PlacedRole]:
     """The roles of all instances; ``components`` by instance."""
     return [
-        PlacedRole(f"{name}::{role.name}", role, (instance.placement or {})["roles"][role.name]["first_warp"], where)
+        PlacedRole(f"{name}::{role.name}", role, placed_instance(instance).roles[role.name].first_warp, where)
         for name, instance in kernel.instances.items()
         for where in (instance.location,)
         for role in components[name].roles.values()
     ]
 
 
-def check_threads(kernel: Kernel, lifetimes: Lifetimes, target: Target, diagnostics: Diagnostics) -> None:
+def check_threads(
+    kernel: Kernel, lifetimes: Lifetimes, placement: KernelPlacement, target: Target, diagnostics: Diagnostics
+) -> None:
     """Reports ``bad-placement``, ``placement-range``, ``placement-overlap``, ``unaligned-warpgroup``,
     ``register-pool``, ``unsupported-by-target``, ``barrier-shared`` and ``barrier-mismatch``."""
     roles = placed_roles(kernel, lifetimes.components)
     before = len(diagnostics.errors)
-    _check_warps(kernel, roles, lifetimes, diagnostics)
+    _check_warps(kernel, roles, lifetimes, placement.warps, diagnostics)
     if len(diagnostics.errors) == before:
-        _check_registers(kernel, roles, target, diagnostics)
+        _check_registers(kernel, placement, roles, target, diagnostics)
     _check_barriers(kernel, lifetimes, diagnostics)
 
 
-def _check_warps(kernel: Kernel, roles: list[PlacedRole], lifetimes: Lifetimes, diagnostics: Diagnostics) -> None:
-    placement: dict[str, Any] = kernel.placement or {}
-    warps = placement["warps"]
+def _check_warps(
+    kernel: Kernel, roles: list[PlacedRole], lifetimes: Lifetimes, warps: int, diagnostics: Diagnostics
+) -> None:
     if not 1 <= warps <= MAX_CTA_WARPS:
         message = f"kernel '{kernel.name}' is placed on {warps} warps, a CTA has 1 to {MAX_CTA_WARPS}"
         diagnostics.error("placement-range", message, kernel.location)
     joined = {role: name for name, members in lifetimes.warp_sharers().items() for role in members}
     for placed in roles:
-        stated = (kernel.instances[placed.key.partition("::")[0]].placement or {})["roles"][placed.role.name]["warps"]
+        instance = kernel.instances[placed.key.partition("::")[0]]
+        stated = placed_instance(instance).roles[placed.role.name].warps
         notes = [Note("the role is declared here", placed.role.location)]
         if stated != placed.role.warps:
             message = f"{spelled(placed.key)} is placed on {stated} warps, it has {placed.role.warps}"
@@ -99,11 +104,12 @@ def _check_warps(kernel: Kernel, roles: list[PlacedRole], lifetimes: Lifetimes, 
                 diagnostics.error("placement-overlap", message, other.location, notes=notes)
 
 
-def _check_registers(kernel: Kernel, roles: list[PlacedRole], target: Target, diagnostics: Diagnostics) -> None:
-    placement: dict[str, Any] = kernel.placement or {}
+def _check_registers(
+    kernel: Kernel, placement: KernelPlacement, roles: list[PlacedRole], target: Target, diagnostics: Diagnostics
+) -> None:
     where = kernel.location
-    entry = entry_registers(placement["threads"], placement["min_ctas"])
-    values = [group["registers"] for group in placement.get("warpgroups", ())]
+    entry = entry_registers(placement.threads, placement.min_ctas)
+    values = placement.registers
     if not values:
         _check_share(roles, lambda placed: entry, diagnostics)
         return
@@ -111,10 +117,10 @@ def _check_registers(kernel: Kernel, roles: list[PlacedRole], target: Target, di
         message = f"kernel '{kernel.name}' is placed with a register split, {target.name} has no setmaxnreg"
         diagnostics.error("unsupported-by-target", message, where)
         return
-    groups = -(-placement["warps"] // WARPGROUP_WARPS)
-    if len(values) != groups or placement["warps"] % WARPGROUP_WARPS:
-        message = f"registers are placed for {len(values)} warpgroups, the {placement['warps']} warps are "
-        message += f"{placement['warps'] / WARPGROUP_WARPS:g}; setmaxnreg takes whole ones"
+    groups = -(-placement.warps // WARPGROUP_WARPS)
+    if len(values) != groups or placement.warps % WARPGROUP_WARPS:
+        message = f"registers are placed for {len(values)} warpgroups, the {placement.warps} warps are "
+        message += f"{placement.warps / WARPGROUP_WARPS:g}; setmaxnreg takes whole ones"
         diagnostics.error("register-pool", message, where)
         return
     for group, value in enumerate(values):
@@ -142,7 +148,7 @@ def _check_registers(kernel: Kernel, roles: list[PlacedRole], target: Target, di
     _check_share(roles, lambda placed: min(values[group] for group in placed.warpgroups), diagnostics)
 
 
-def _check_share(roles: list[PlacedRole], share: Any, diagnostics: Diagnostics) -> None:
+def _check_share(roles: list[PlacedRole], share: Callable[[PlacedRole], int], diagnostics: Diagnostics) -> None:
     """A role has at least the registers that it states."""
     for placed in roles:
         if placed.role.registers is not None and share(placed) < placed.role.registers[0]:
@@ -183,34 +189,35 @@ def barrier_uses(kernel: Kernel, lifetimes: Lifetimes) -> Iterator[BarrierUse]:
         return list(groups.values())
 
     def use(
-        key: str, what: str, placed: dict[str, int], stated: int | None, users: tuple[RoleKey, ...], where: Location
-    ):
+        key: str, what: str, placed: NamedBarrier, stated: int | None, users: tuple[RoleKey, ...], where: Location
+    ) -> BarrierUse:
         sets = threads_of(users)
         total = sum(sets)
         return BarrierUse(
-            key, what, placed["id"], placed["threads"], stated or total, total, users, lifetimes.scope(users), where,
+            key, what, placed.id, placed.threads, stated or total, total, users, lifetimes.scope(users), where,
             len(sets),
         )  # fmt: skip
 
     for name, instance in kernel.instances.items():
-        placed = instance.placement or {}
+        placed = placed_instance(instance)
         for barrier in components[name].barriers.values():
             key, users = f"{name}::{barrier.name}", lifetimes.users(name, barrier.role)
-            yield use(key, spelled(key), placed["barriers"][barrier.name], barrier.threads, users, instance.location)
+            yield use(key, spelled(key), placed.barriers[barrier.name], barrier.threads, users, instance.location)
         for port in components[name].ports.values():
             if port.direction == "local":
                 key, users = f"{name}::{port.name}", lifetimes.port_users(name, port.name)
                 what = f"the meeting of {spelled(key)}"
-                yield use(key, what, placed["locals"][port.name]["barrier"], None, users, instance.location)
+                yield use(key, what, placed.locals[port.name].barrier, None, users, instance.location)
     done: set[tuple[str, ...]] = set()
     for connect in kernel.connects:
-        placed = connect.placement or {}
-        if "barrier" in placed and connect.source.path not in done:
+        ring = placement_of(connect)
+        barrier = ring.barrier if isinstance(ring, RingPlacement) else None
+        if barrier is not None and connect.source.path not in done:
             done.add(connect.source.path)
             key = f"{connect.source.root}::{connect.source.leaf}"
             users = lifetimes.port_users(connect.source.root, connect.source.leaf)
             what = f"the conversion of {spelled(key)}"
-            yield use(f"{key}.staging", what, placed["barrier"], None, users, connect.location)
+            yield use(f"{key}.staging", what, barrier, None, users, connect.location)
 
 
 def _check_barriers(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnostics) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pipelink.analysis.bind import bind_all
-from pipelink.analysis.binding import Definition, Frame
 from pipelink.analysis.watch import instrument
 from pipelink.ir.views import Kernel, program
+from pipelink.model.binding import Definition, Frame
 from pipelink.passes.codegen import insert, layout_frame, write_definition
 from pipelink.support.diagnostics import Diagnostics
 from pipelink.support.mlir import ir

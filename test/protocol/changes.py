@@ -74,7 +74,7 @@ def all_changes(kernel: Kernel, components: Mapping[str, Component]) -> Iterator
 
 
 def _kernel(kernel: Kernel) -> Iterator[Change]:
-    placement: dict[str, Any] = kernel.placement or {}
+    placement: dict[str, Any] = kernel.data.get("pipelink.placement") or {}
 
     def change(kind: str, what: str, *path: Any, value: Any) -> Change:
         return Change(kind, what, ("kernel",), ((path, value),))
@@ -101,12 +101,12 @@ def _addresses(kernel: Kernel) -> dict[str, int]:
     """Where every ring and buffer begins."""
     found: dict[str, int] = {}
     for connect in kernel.connects:
-        for part, buffer in enumerate((connect.placement or {}).get("buffers", [])):
+        for part, buffer in enumerate((connect.data.get("placement") or {}).get("buffers", [])):
             found[f"{connect.source} part {part}"] = buffer["address"]
-        for part, buffer in enumerate((connect.placement or {}).get("staging", [])):
+        for part, buffer in enumerate((connect.data.get("placement") or {}).get("staging", [])):
             found[f"{connect.source} staging {part}"] = buffer["address"]
     for name, instance in kernel.instances.items():
-        placed: dict[str, Any] = instance.placement or {}
+        placed: dict[str, Any] = instance.data.get("placement") or {}
         found |= {f"{name}::{buffer}": address for buffer, address in placed.get("smem", {}).items()}
         for port, ring in placed.get("locals", {}).items():
             found |= {f"{name}::{port} part {i}": b["address"] for i, b in enumerate(ring["buffers"])}
@@ -117,12 +117,12 @@ def _addresses(kernel: Kernel) -> dict[str, int]:
 def _barrier_ids(kernel: Kernel) -> dict[str, int]:
     found: dict[str, int] = {}
     for name, instance in kernel.instances.items():
-        placed: dict[str, Any] = instance.placement or {}
+        placed: dict[str, Any] = instance.data.get("placement") or {}
         found |= {f"{name}::{barrier}": one["id"] for barrier, one in placed.get("barriers", {}).items()}
         found |= {f"{name}::{port}": one["barrier"]["id"] for port, one in placed.get("locals", {}).items()}
     for connect in kernel.connects:
-        if "barrier" in (connect.placement or {}):
-            found[f"{connect.source} conversion"] = (connect.placement or {})["barrier"]["id"]
+        if "barrier" in (connect.data.get("placement") or {}):
+            found[f"{connect.source} conversion"] = (connect.data.get("placement") or {})["barrier"]["id"]
     return found
 
 
@@ -153,7 +153,7 @@ def _buffers(
 
 
 def _ring(name: str, indices: list[int], kernel: Kernel) -> Iterator[Change]:
-    placed: dict[str, Any] = kernel.connects[indices[0]].placement or {}
+    placed: dict[str, Any] = kernel.connects[indices[0]].data.get("placement") or {}
     everywhere = [("connect", *indices)]
     places = everywhere if len(indices) == 1 else [*everywhere, *(("connect", index) for index in indices)]
     if placed["transfer"] == "token":
@@ -195,7 +195,7 @@ def _ring(name: str, indices: list[int], kernel: Kernel) -> Iterator[Change]:
     if "barrier" in placed:
         yield from _named(kernel, place, ("barrier",), f"{name} conversion", placed["barrier"])
     for index in indices if len(indices) > 1 else ():
-        one = kernel.connects[index].placement or {}
+        one = kernel.connects[index].data.get("placement") or {}
         shifted = one["buffers"][0]["address"] + one["buffers"][0]["stride"]
         what = f"{name} to {kernel.connects[index].target} alone: one slot further"
         yield Change("address", what, ("connect", index), ((("buffers", 0, "address"), shifted),))
@@ -209,7 +209,7 @@ def _units(name: str, place: tuple[Any, ...], key: str, placed: dict[str, Any]) 
 
 
 def _instance(name: str, instance: Instance, kernel: Kernel) -> Iterator[Change]:
-    placed: dict[str, Any] = instance.placement or {}
+    placed: dict[str, Any] = instance.data.get("placement") or {}
     place = ("instance", name)
     for barrier, one in placed.get("barriers", {}).items():
         yield from _named(kernel, place, ("barriers", barrier), f"{name}::{barrier}", one)
@@ -223,7 +223,7 @@ def _instance(name: str, instance: Instance, kernel: Kernel) -> Iterator[Change]
             yield Change("address", what, place, ((("smem", buffer), address + by),))
     for role, one in placed.get("roles", {}).items():
         for other in kernel.instances.values():
-            for taken, where in (other.placement or {}).get("roles", {}).items():
+            for taken, where in (other.data.get("placement") or {}).get("roles", {}).items():
                 if where["first_warp"] != one["first_warp"]:
                     at = (("roles", role, "first_warp"), where["first_warp"])
                     yield Change("warps", f"{name}::{role} where {other.name}::{taken} is", place, (at,))

@@ -60,7 +60,7 @@ def simulate(kernel: Kernel, components: Mapping[str, Component], values: Mappin
 
 def initial_parities(kernel: Kernel) -> dict[int, int]:
     """Cursors that do not start with parity 0."""
-    placed = [connect.placement or {} for connect in kernel.connects]
+    placed = [connect.data.get("placement") or {} for connect in kernel.connects]
     return {one["consumer_cursor"]: int(one.get("initial", 0)) for one in placed if one["transfer"] == "token"}
 
 

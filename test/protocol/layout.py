@@ -15,7 +15,7 @@ class Layout:
     def __init__(self, kernel: Kernel, components: Mapping[str, Component], ctas: int) -> None:
         self.kernel, self.ctas = kernel, ctas
         self.component = {name: components[instance.component] for name, instance in kernel.instances.items()}
-        self.placement: dict[str, Any] = kernel.placement or {}
+        self.placement: dict[str, Any] = kernel.data.get("pipelink.placement") or {}
 
     def mbarriers(self) -> dict[int, int]:
         """Address -> arrivals, as the entry initialises them: the last word counts."""
@@ -89,7 +89,7 @@ class Layout:
     def unstated(self, touched: set[tuple[str, str]]) -> list[tuple[str, Interval]]:
         found: list[tuple[str, Interval]] = []
         for instance, component in self.component.items():
-            for name, address in (self.kernel.instances[instance].placement or {}).get("smem", {}).items():
+            for name, address in (self.kernel.instances[instance].data.get("placement") or {}).get("smem", {}).items():
                 if (instance, name) not in touched:
                     found.append((f"{instance}::{name}", ("smem", address, address + component.smem[name].bytes)))
         return found

@@ -32,7 +32,7 @@ def _fences(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
     """Data that cross between ordinary and asynchronous accesses need fence.proxy.async (PTX ISA, proxies)."""
     for connect in kernel.connects:
         source, target = _ports(connect, of)
-        placed = connect.placement or {}
+        placed = connect.data.get("placement") or {}
         if source.kind != "stream" or any(tile.space != "smem" for tile in source.tiles):
             continue
         if source.touch == "threads" and target.touch in ASYNC and not placed.get("producer_fence"):
@@ -46,7 +46,7 @@ def _units(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
     warp meets it, for which the warp has to be there."""
     for connect in kernel.connects:
         source, target = _ports(connect, of)
-        placed = connect.placement or {}
+        placed = connect.data.get("placement") or {}
         for port, instance, unit in (
             (source, connect.source.root, placed.get("producer_unit")),
             (target, connect.target.root, placed.get("consumer_unit")),
@@ -65,8 +65,8 @@ def _warps(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
     taken: dict[int, str] = {}
     for name, instance in kernel.instances.items():
         for role in of[name].roles.values():
-            first = (instance.placement or {})["roles"][role.name]["first_warp"]
-            if first % role.align or first + role.warps > (kernel.placement or {})["warps"]:
+            first = (instance.data.get("placement") or {})["roles"][role.name]["first_warp"]
+            if first % role.align or first + role.warps > (kernel.data.get("pipelink.placement") or {})["warps"]:
                 yield f"{name}::{role.name} from warp {first} on"
             for warp in range(first, first + role.warps):
                 key = f"{name}::{role.name}"
@@ -76,7 +76,7 @@ def _warps(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
 
 def _registers(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
     """setmaxnreg: multiples of 8 from 24 to 256, and in sum no more than the kernel started with, for a raise waits."""
-    placement: dict[str, Any] = kernel.placement or {}
+    placement: dict[str, Any] = kernel.data.get("pipelink.placement") or {}
     at_entry = min(REGISTER_FILE // (placement["threads"] * placement["min_ctas"]) // 8 * 8, 255)
     groups = [group["registers"] for group in placement.get("warpgroups", [])]
     if not groups:
@@ -87,7 +87,7 @@ def _registers(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
         yield f"{groups} is more than {at_entry} each"
     for name, instance in kernel.instances.items():
         for role in of[name].roles.values():
-            first = (instance.placement or {})["roles"][role.name]["first_warp"]
+            first = (instance.data.get("placement") or {})["roles"][role.name]["first_warp"]
             own = set(groups[first // 4 : (first + role.warps - 1) // 4 + 1])
             if len(own) > 1:
                 yield f"{name}::{role.name} has {own}"
@@ -98,7 +98,7 @@ def _registers(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
 def _addresses(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
     """Alignment of what the contract says is aligned, and of swizzles, in every stage."""
     for connect in kernel.connects:
-        placed = connect.placement or {}
+        placed = connect.data.get("placement") or {}
         for port in _ports(connect, of):
             for buffer, tile in zip(placed.get("buffers", []), port.tiles, strict=False):
                 need = SWIZZLE.get(tile.layout, tile.align)
@@ -106,7 +106,7 @@ def _addresses(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
                     if (buffer["address"] + stage * buffer["stride"]) % need:
                         yield f"{port.name}[{stage}] at {buffer}"
     for name, instance in kernel.instances.items():
-        placed = instance.placement or {}
+        placed = instance.data.get("placement") or {}
         for buffer, address in placed.get("smem", {}).items():
             if address % of[name].smem[buffer].align:
                 yield f"{name}::{buffer} at {address}"
@@ -119,10 +119,10 @@ def _addresses(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
 def _barriers(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
     """Sixteen named barriers of whole warps; where tensor memory or a pair is left together, barrier 0 is in use."""
     for name, instance in kernel.instances.items():
-        placed = instance.placement or {}
+        placed = instance.data.get("placement") or {}
         rings = [ring["barrier"] for ring in placed.get("locals", {}).values()]
         for barrier in [*placed.get("barriers", {}).values(), *rings]:
             if not 0 <= barrier["id"] < 16 or barrier["threads"] % 32 or barrier["threads"] <= 0:
                 yield f"{name}: named barrier {barrier}"
-            if barrier["id"] == 0 and "tmem_columns" in (kernel.placement or {}):
+            if barrier["id"] == 0 and "tmem_columns" in (kernel.data.get("pipelink.placement") or {}):
                 yield f"{name}: barrier 0 is the one at which all leave"

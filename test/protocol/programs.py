@@ -39,7 +39,7 @@ class Builder:
         self.component: dict[str, Component] = {
             name: components[instance.component] for name, instance in kernel.instances.items()
         }
-        self.placement: dict[str, Any] = kernel.placement or {}
+        self.placement: dict[str, Any] = kernel.data.get("pipelink.placement") or {}
         cluster = self.placement.get("cluster", [1])
         self.ctas = cluster[0] if len(cluster) else 1
         self.outgoing: dict[tuple[str, str], list[Connect]] = {}
@@ -64,8 +64,7 @@ class Builder:
 
     @staticmethod
     def placed(view: Instance | Connect) -> dict[str, Any]:
-        assert view.placement is not None
-        return view.placement
+        return view.data["placement"]
 
     # ---------------------------------------------------------------- roles and movers
 

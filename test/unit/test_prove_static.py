@@ -49,9 +49,9 @@ class Placed:
     def change(self, edit: Callable[[Dict], object]) -> list[tuple[str, str]]:
         """Ids and messages after ``edit`` of ``{"kernel": …, "launch": …, "<instance>": …, "<n>": connection n}``."""
         views: Dict = {**self.kernel.instances, **{str(n): c for n, c in enumerate(self.kernel.connects)}}
-        found = {name: copy.deepcopy(view.placement) for name, view in views.items()}
+        found = {name: copy.deepcopy(view.data["placement"]) for name, view in views.items()}
         found |= {
-            "kernel": copy.deepcopy(self.kernel.placement),
+            "kernel": copy.deepcopy(self.kernel.data["pipelink.placement"]),
             "launch": copy.deepcopy(self.kernel.data["pipelink.launch"]),
         }
         edit(found)
@@ -118,7 +118,11 @@ CASES: list[tuple[str, str, Callable[[Dict], object], str, str]] = [
     # name, kernel, edit, id, part of the message
     ("undeclared", PIECES, update("mma", "smem", other=1024), "bad-placement", "has 'other' in 'smem', which"),
     ("no dictionary", PIECES, update("store", locals=3), "bad-placement", "'locals' in the placement of instance"),
-    ("extents", PIECES, update("kernel", cluster=2), "bad-placement", "is not three extents"),
+    ("extents", PIECES, update("kernel", cluster=[2]), "bad-placement", "is not three extents"),
+    ("list", PIECES, update("kernel", cluster=2), "bad-placement", "kernel 'gemm' is 2, not a list"),
+    ("entry", PIECES, drop("kernel", "entry_registers"), "bad-placement", "kernel 'gemm' has no 'entry_registers'"),
+    ("unknown", PIECES, update("0", stagse=4), "bad-placement", "has an unknown 'stagse'; did you mean 'stages'?"),
+    ("inside", PIECES, update("0", "buffers", 0, size=4), "bad-placement", "'buffers[0]' has an unknown 'size'"),
     ("block", PIECES, drop("launch", "parameters"), "bad-placement", "the parameter block of kernel 'gemm'"),
     ("absent", PIECES, drop("mma", "barriers"), "bad-placement", "has no place for '@mma::@met' in 'barriers'"),
     ("type", PIECES, update("0", stages="four"), "bad-placement", "'stages' in the placement of '@load::@ab' to"),

@@ -4,7 +4,7 @@
 where that is provably optimal, ``exact`` with CP-SAT where it is not), ``explain`` says why there is no answer.
 """
 
-from pipelink.analysis.placement.model import Options, Placement, Problem
 from pipelink.analysis.placement.solve import solve
+from pipelink.model.demand import Options, Problem, Solution
 
-__all__ = ["Options", "Placement", "Problem", "solve"]
+__all__ = ["Options", "Problem", "Solution", "solve"]

@@ -11,8 +11,8 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 
-from pipelink.analysis.placement.model import Buffer, Problem, Ring, Scope
 from pipelink.analysis.placement.pack import owner
+from pipelink.model.demand import Buffer, Problem, Ring, Scope
 from pipelink.target import MBARRIER_BYTES
 
 

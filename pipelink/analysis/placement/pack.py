@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from pipelink.analysis.placement.model import Buffer, Packing
+from pipelink.model.demand import Buffer, Packing
 
 Span = tuple[int, int]  # [begin, end)
 Order = Callable[[Buffer], tuple[int, ...]]

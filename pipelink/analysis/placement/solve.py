@@ -22,18 +22,18 @@ from pipelink.analysis.placement.explain import (
     too_many_ctas,
     warp_failure,
 )
-from pipelink.analysis.placement.model import (
+from pipelink.analysis.placement.warps import WarpFailure, plan_warps
+from pipelink.model.demand import (
     Budget,
     Buffer,
     Options,
     Packing,
-    Placement,
     Problem,
     Ring,
+    Solution,
     WarpPlan,
     spelled,
 )
-from pipelink.analysis.placement.warps import WarpFailure, plan_warps
 from pipelink.support.diagnostics import Diagnostics
 from pipelink.target import MBARRIER_BYTES, NAMED_BARRIERS, SMEM_BASE, SMEM_GRANULE
 
@@ -56,7 +56,7 @@ class _Memory:
     least: bool = True  # no equally deep choice demands less
 
 
-def solve(problem: Problem, options: Options, diagnostics: Diagnostics) -> Placement | None:
+def solve(problem: Problem, options: Options, diagnostics: Diagnostics) -> Solution | None:
     """A placement, or None after reporting every resource that does not suffice.  The same problem always gives the
     same placement.
 
@@ -270,9 +270,7 @@ def _enumerate(problem: Problem) -> list[dict[str, int]]:
 
 
 # ---------------------------------------------------------------------------------------------- result
-def _result(
-    problem: Problem, options: Options, warps: WarpPlan, barriers: dict[str, int], memory: _Memory
-) -> Placement:
+def _result(problem: Problem, options: Options, warps: WarpPlan, barriers: dict[str, int], memory: _Memory) -> Solution:
     stages = memory.stages
     mbarrier: dict[str, int] = {}
     word: dict[str, int] = {}
@@ -295,7 +293,7 @@ def _result(
     optimal = memory.least and _as_good(memory.smem) and memory.tmem.end == memory.tmem.bound
     if not options.min_smem:
         optimal = optimal and value == memory.bound
-    placement = Placement(
+    placement = Solution(
         warps=warps,
         stages=stages,
         buffers={b.key: memory.smem.addresses[b.key] for b in problem.buffers},
@@ -325,7 +323,7 @@ def _result(
     return placement
 
 
-def _reasons(problem: Problem, options: Options, placement: Placement) -> list[str]:
+def _reasons(problem: Problem, options: Options, placement: Solution) -> list[str]:
     """What was chosen and why, one sentence each."""
     said: list[str] = []
     chosen = [ring for ring in problem.rings if ring.least < ring.most]
@@ -358,7 +356,7 @@ def _listed(rings: list[Ring]) -> str:
     return f"{names} and {len(rings) - _SAID} more" if len(rings) > _SAID else names
 
 
-def _stepped_down(ring: Ring, placement: Placement, limit: int) -> str:
+def _stepped_down(ring: Ring, placement: Solution, limit: int) -> str:
     return (
         f"{spelled(ring.key)}: stepped down to {placement.stages[ring.key]} {ring.unit} "
         f"of {ring.least} to {ring.most}: one more takes {ring.stage_bytes + ring.persistent_bytes} bytes, "

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pipelink.analysis.placement.model import Budget, Group, Problem, Role, WarpPlan, spelled
+from pipelink.model.demand import Budget, Group, Problem, Role, WarpPlan, spelled
 from pipelink.support.diagnostics import Location
 from pipelink.target import MAX_CTA_WARPS, SETMAXNREG_MAX, SETMAXNREG_MIN, SETMAXNREG_STEP, WARPGROUP_WARPS
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pipelink.analysis.protocol.model import Endpoint
 from pipelink.analysis.protocol.names import Names
 from pipelink.analysis.protocol.places import overlaps
 from pipelink.analysis.protocol.run import Machine, State
+from pipelink.model.system import Endpoint
 
 
 @dataclass(eq=False, repr=False)

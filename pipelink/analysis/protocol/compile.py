@@ -1,6 +1,6 @@
 """Makes the agents of a placed kernel: protocols as flat code, calls inlined, roles split where some threads act alone.
 
-Input: a placed kernel and its components.  Output: a :class:`~pipelink.analysis.protocol.model.System`, or several, one
+Input: a placed kernel and its components.  Output: a :class:`~pipelink.model.system.System`, or several, one
 for each part of the kernel whose roles have nothing in common.
 """
 
@@ -11,16 +11,18 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pipelink.analysis.multicast import CLUSTER_CTAS
 from pipelink.analysis.protocol.flow import parts_of, share_ends, split_symbols, symbols_from
 from pipelink.analysis.protocol.followed import left_out
 from pipelink.analysis.protocol.language import actions_of, count_names, count_value, place_of, protocol_of
-from pipelink.analysis.protocol.model import Agent, Endpoint, Instruction, Op, Signal, Symbol, System
 from pipelink.analysis.protocol.resources import Resources
+from pipelink.ir.placement import InstancePlacement, LocalRing, NamedBarrier, RingPlacement
 from pipelink.ir.views import Component, Kernel, Port, Role
+from pipelink.model.system import Agent, Endpoint, Instruction, Op, Signal, Symbol, System
 from pipelink.support.diagnostics import LinkError, Location
 from pipelink.support.protocol import Action, Block, Callers, Choose, Protocol, Rank, Repeat, Step, Until
-from pipelink.transfers import of_pair
+from pipelink.transfers import CLUSTER_CTAS, placement_of, transfer_of
+from pipelink.transfers.base import role_threads
+from pipelink.transfers.binder import placed_instance
 
 _MAX_DEPTH = 24  # calls within calls
 _MAX_CODE = 20_000  # instructions of an agent
@@ -57,11 +59,13 @@ class _Compiler:
     ) -> None:
         self.kernel = kernel
         self.wanted = wanted
-        paired = any(connect.shared or of_pair(connect.placement) for connect in kernel.connects)
+        placement = kernel.placement
+        assert placement is not None, kernel.name
+        paired = any(transfer_of(connect).joins_ctas(connect) for connect in kernel.connects)
         self.by_name = {name: components[i.component] for name, i in kernel.instances.items()}
         self.protocols: dict[tuple[str, str], Protocol] = {}
-        clustered = bool((kernel.placement or {}).get("cluster")) and self._ranked()
-        self.resources = Resources(kernel, components, CLUSTER_CTAS if paired else 1)
+        clustered = bool(placement.cluster) and self._ranked()
+        self.resources = Resources(kernel, components, placement, CLUSTER_CTAS if paired else 1)
         self.system = self.resources.system
         self.ctas = CLUSTER_CTAS if paired or clustered else 1
         self.symbols: dict[tuple[object, ...], int] = {}
@@ -73,6 +77,9 @@ class _Compiler:
         if key not in self.protocols:
             self.protocols[key] = protocol_of(self.by_name[instance], name)
         return self.protocols[key]
+
+    def placed(self, instance: str) -> InstancePlacement:
+        return placed_instance(self.kernel.instances[instance])
 
     def _ranked(self) -> bool:
         return any("rank" in stated.text for c in self.by_name.values() for stated in c.protocols.values())
@@ -95,8 +102,8 @@ class _Compiler:
         if (why := self.left_out.get(key)) is not None:
             self.unproven[key] = why
             return
-        placed = (self.kernel.instances[instance].placement or {})["roles"][role.name]
-        first, threads = 32 * placed["first_warp"], 1 if role.one_thread else 32 * role.warps
+        first = self.placed(instance).roles[role.name].first_thread
+        threads = role_threads(role)
         edges = sorted({0, threads, *(n for n in self._callers(instance, body.body, 0) if n < threads)})
         lane = f"@{instance}::@{role.name}" + (f", CTA {cta}" if self.ctas > 1 else "")
         for begin, end in itertools.pairwise(edges):
@@ -144,7 +151,7 @@ class _Compiler:
 
     def count(self, instance: str, text: str, at_least_once: bool) -> int | tuple[int, bool]:
         """A number, or the symbol that stands for it and whether a call decides it."""
-        component, placed = self.by_name[instance], self.kernel.instances[instance].placement or {}
+        component, placed = self.by_name[instance], self.placed(instance)
         values: dict[str, int] = {}
         keys: dict[str, tuple[object, ...]] = {}
         shown: dict[str, str] = {}
@@ -152,15 +159,15 @@ class _Compiler:
             if name.endswith(".stages"):
                 values[name] = self._stages(instance, name.removesuffix(".stages"))
                 continue
-            port, param = component.ports.get(name), placed.get("params", {}).get(name)
+            port, param = component.ports.get(name), placed.params.get(name)
             if port is not None:
                 keys[name] = self._call_key(instance, name)
             elif param is None:
                 keys[name] = ("param", instance, name)
-            elif "value" in param:
-                values[name] = int(param["value"])
+            elif param.value is not None:
+                values[name] = int(param.value)
             else:
-                keys[name] = ("field", param["field"])
+                keys[name] = ("field", param.field)
             shown[name] = name
         if not keys:
             try:
@@ -177,20 +184,20 @@ class _Compiler:
         return self.symbol(("expression", spelled), text, at_least_once), False
 
     def _stages(self, instance: str, port: str) -> int:
-        placed = self.kernel.instances[instance].placement or {}
-        if port in placed.get("locals", {}):
-            return int(placed["locals"][port]["stages"])
+        placed = self.placed(instance)
+        if port in placed.locals:
+            return placed.locals[port].stages
         source = self.resources.by_source.get((instance, port))
         connect = source[0] if source else self.resources.by_target.get((instance, port))
-        return int((connect.placement or {}).get("stages", 1)) if connect is not None else 1
+        ring = placement_of(connect) if connect is not None else None
+        return transfer_of(connect).depth(ring) if connect is not None and ring is not None else 1
 
     def _call_key(self, instance: str, port: str) -> tuple[object, ...]:
         """Two roles ask equally often if the same component answers, with the same parameters."""
         found = self.answer(instance, port)
         if found is None:
             return ("call", instance, port)
-        placed = self.kernel.instances[found[0]].placement or {}
-        params = tuple(sorted((name, str(sorted(v.items()))) for name, v in placed.get("params", {}).items()))
+        params = tuple(sorted((name, str(source)) for name, source in self.placed(found[0]).params.items()))
         return ("answer", self.kernel.instances[found[0]].component, params, found[1])
 
     def symbol(self, key: tuple[object, ...], name: str, at_least_once: bool = False, ways: int = 0) -> int:
@@ -391,7 +398,6 @@ class _Writer:
         return self.ends[key]
 
     def resource(self, instance: str, component: Component, action: Action, label: str) -> None:
-        placed = self.compiler.kernel.instances[instance].placement or {}
         name = action.subject
         if name in component.mbarriers:
             end = self.resources.own_mbarrier(self.index, instance, name, label, action.verb == "arrive")
@@ -402,7 +408,7 @@ class _Writer:
             self.emit(Op.GIVE, f"{action.verb} {label}", end=end, signals=signals)
             return
         if name in component.barriers:
-            barrier = placed["barriers"][name]
+            barrier = self.compiler.placed(instance).barriers[name]
             part = self.role.one_thread or (action.by is not None and action.by.threads % 32)
             self.meet(
                 action.verb, barrier, f"@{instance}::@{name}", label, component.barriers[name].location, bool(part)
@@ -414,7 +420,7 @@ class _Writer:
             self.resources.touch(step, [(place, action.verb == "write")])
 
     def meet(
-        self, verb: str, placed: dict[str, int], name: str, label: str, location: Location, partial: bool = False
+        self, verb: str, placed: NamedBarrier, name: str, label: str, location: Location, partial: bool = False
     ) -> None:
         number = self.resources.barrier_of_threads(self.index, placed, name, location)
         op = Op.SYNC if verb == "sync" else Op.ARRIVE
@@ -422,8 +428,8 @@ class _Writer:
             op,
             f"{verb} {label}",
             named=number,
-            threads=placed["threads"],
-            detail=f"named barrier {placed['id']}",
+            threads=placed.threads,
+            detail=f"named barrier {placed.id}",
             partial=partial,
         )
 
@@ -448,14 +454,14 @@ class _Writer:
                 self.emit(Op.END, text, end=end, signals=self.resources.signals(end, action, stated, one))
             case _:
                 signals = self.resources.signals(end, action, stated, one)
-                if id(end) in self.resources.staging:
-                    connect = self.resources.by_source[key][0].placement or {}
-                    name = f"@{instance}::@{port.name} staging"
-                    self.meet("sync", connect["barrier"], name, f"{label} (staging)", port.location)
-                    self.emit(Op.GIVE, text, end=end, keep=action.keep, some=action.some, signals=signals)
-                    self.meet("sync", connect["barrier"], name, f"{label} (staging)", port.location)
-                else:
-                    self.emit(Op.GIVE, text, end=end, keep=action.keep, some=action.some, signals=signals)
+                staged = placement_of(self.resources.by_source[key][0]) if end.producer else None
+                barrier = staged.barrier if isinstance(staged, RingPlacement) else None
+                name, staging = f"@{instance}::@{port.name} staging", f"{label} (staging)"
+                if barrier is not None:
+                    self.meet("sync", barrier, name, staging, port.location)
+                self.emit(Op.GIVE, text, end=end, keep=action.keep, some=action.some, signals=signals)
+                if barrier is not None:
+                    self.meet("sync", barrier, name, staging, port.location)
 
     def mark_release(self, end: Endpoint, protocol: Protocol, port: str, stated: bool, one: bool) -> list[list[Signal]]:
         """Arrivals of a slot that turned out to be the end mark: it is released as other slots are."""
@@ -467,7 +473,7 @@ class _Writer:
 
     def local(self, instance: str, port: Port, action: Action, label: str) -> None:
         key = (instance, port.name)
-        placed = (self.compiler.kernel.instances[instance].placement or {})["locals"][port.name]
+        placed = self.compiler.placed(instance).locals[port.name]
         if key not in self.locals:
             self.locals[key] = self._local_ends(instance, port, placed, label)
         fill, read = self.locals[key]
@@ -478,18 +484,16 @@ class _Writer:
             case "commit":
                 self.emit(Op.LOCAL_COMMIT, text, end=fill, partner=read, keep=action.keep)
             case "wait":
-                self.meet("sync", placed["barrier"], f"@{instance}::@{port.name}", f"{label} (wait)", port.location)
+                self.meet("sync", placed.barrier, f"@{instance}::@{port.name}", f"{label} (wait)", port.location)
                 self.emit(Op.LOCAL_WAIT, text, end=read, partner=fill)
             case "release":
                 self.emit(Op.LOCAL_RELEASE, text, end=read, partner=fill, keep=action.keep)
             case _:
                 self.emit(Op.HOLD, text, end=fill if action.verb == "write" else read)
 
-    def _local_ends(
-        self, instance: str, port: Port, placed: dict[str, object], label: str
-    ) -> tuple[Endpoint, Endpoint]:
-        counter, stages = self.system.counter, int(str(placed["stages"]))
-        slots = self.resources.slots(self.agent.cta, (instance, port.name), port, dict(placed))
+    def _local_ends(self, instance: str, port: Port, placed: LocalRing, label: str) -> tuple[Endpoint, Endpoint]:
+        counter, stages = self.system.counter, placed.stages
+        slots = self.resources.slots(self.agent.cta, (instance, port.name), port, placed)
         ends: list[Endpoint] = []
         for producer in (True, False):
             end = Endpoint(

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from pipelink.analysis.protocol.canonical import Keys
-from pipelink.analysis.protocol.model import Agent, Endpoint, Instruction, Op, System
 from pipelink.analysis.protocol.run import Event, Machine, State, StepLimit, Violation
+from pipelink.model.system import Agent, Endpoint, Instruction, Op, System
 
 _WAITING = (Op.TAKE, Op.END, Op.SYNC)
 

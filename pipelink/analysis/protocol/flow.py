@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pipelink.analysis.protocol.model import Agent, Instruction, Op, System
 from pipelink.analysis.protocol.partition import Partition
+from pipelink.model.system import Agent, Instruction, Op, System
 
 
 def parts_of(system: System) -> list[list[int]]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipelink.analysis.lifetimes import Lifetimes, RoleKey
 from pipelink.analysis.protocol.language import actions_of, protocol_of
 from pipelink.ir.views import Component, Kernel, Program
-
-_UNMODELLED = ("dispatch", "lease")
+from pipelink.model.lifetimes import Lifetimes, RoleKey
+from pipelink.transfers import transfer_of
 
 
 def left_out(kernel: Kernel, components: Mapping[str, Component]) -> dict[RoleKey, str]:
@@ -44,12 +43,11 @@ def _unmodelled(kernel: Kernel, instance: str, component: Component, role: str) 
         owner = component.role_of(port)
         if owner is not None and owner.name != role:
             continue
-        if port.kind in _UNMODELLED:
-            return f"port '@{instance}::@{port.name}' is a {port.kind} port"
         for connect in kernel.connects:
-            own = (connect.source.root, connect.source.leaf) == (instance, port.name)
-            if own and (connect.placement or {}).get("transfer") == "cluster" and not connect.shared:
-                return f"'@{instance}::@{port.name}' is multicast by the component itself"
+            if (instance, port.name) in (connect.source.path, connect.target.path):
+                why = transfer_of(connect).unmodelled(connect, producer=connect.source.path == (instance, port.name))
+                if why is not None:
+                    return why.format(port=f"@{instance}::@{port.name}")
     for group in kernel.exclusives:
         if any((ref.root, ref.leaf) == (instance, role) for ref in group.roles):
             return f"it shares its warps with other roles (exclusive group '{group.name}')"

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pipelink.analysis.protocol.model import Op
 from pipelink.analysis.protocol.run import LOGS, Machine, State
+from pipelink.model.system import Op
 
 _SLACK: Final = 4  # iterations, beyond what rings hold
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipelink.analysis.protocol.model import Endpoint, Instruction, Op, System
+from pipelink.model.system import Endpoint, Instruction, Op, System
 
 
 def regular(system: System, counters: Iterable[int]) -> tuple[list[Endpoint], list[int]] | None:

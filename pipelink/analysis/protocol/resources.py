@@ -1,31 +1,42 @@
 """What the agents of a placed kernel share: mbarriers, slots, buffers, named barriers, the ends of rings and tokens.
 
-Reads what ``place`` wrote, and says for each end which mbarrier it waits for, where it arrives and with how many
-arrivals; the truth about that is in ``pipelink/transfers``.
+Reads what ``place`` wrote; a connection's transfer says for each end which mbarrier it waits for and where it arrives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from pipelink.analysis.placement.build import columns_of
-from pipelink.analysis.protocol.model import Agent, Barrier, Endpoint, Instruction, Named, Place, Signal, System
 from pipelink.analysis.protocol.places import accesses, overlaps
 from pipelink.analysis.protocol.regular import regular
+from pipelink.ir.placement import (
+    InstancePlacement,
+    KernelPlacement,
+    LocalRing,
+    NamedBarrier,
+    RingPlacement,
+    TokenPlacement,
+)
 from pipelink.ir.views import Component, Connect, Kernel, Port
+from pipelink.model.system import Agent, Barrier, Endpoint, Instruction, Named, Place, Signal, System
 from pipelink.support.diagnostics import UNKNOWN, Location
 from pipelink.support.protocol import UNIT_THREADS, Action
-from pipelink.transfers import COMMIT, of_pair
+from pipelink.target import MBARRIER_BYTES
+from pipelink.transfers import placement_of, transfer_of
+from pipelink.transfers.base import Arrival
+from pipelink.transfers.binder import placed_instance
+from pipelink.transfers.ring import columns_of
+from pipelink.transfers.touch import COMMIT, TX
 
-MBARRIER_BYTES = 8
 Touch = tuple[int, bool]  # place, whether it is written
 
 
 class Resources:
     """The shared things of one system, made when they are first named."""
 
-    def __init__(self, kernel: Kernel, components: Mapping[str, Component], ctas: int) -> None:
+    def __init__(
+        self, kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement, ctas: int
+    ) -> None:
         self.kernel = kernel
         self.components = {name: components[i.component] for name, i in kernel.instances.items()}
         self.ctas = ctas
@@ -36,9 +47,9 @@ class Resources:
             self.by_source.setdefault((connect.source.root, connect.source.leaf), []).append(connect)
             self.by_target[connect.target.root, connect.target.leaf] = connect
         self.initialised: dict[int, int] = {}  # address -> arrivals
-        for group in (kernel.placement or {}).get("mbarriers", ()):
-            for index in range(group["count"]):
-                self.initialised[group["address"] + MBARRIER_BYTES * index] = group["arrivals"]
+        for group in placement.mbarriers:
+            for index in range(group.count):
+                self.initialised[group.address + MBARRIER_BYTES * index] = group.arrivals
         self.barriers: dict[tuple[int, int], int] = {}
         self.places: dict[tuple[object, ...], int] = {}
         self.named: dict[tuple[int, int], int] = {}
@@ -70,14 +81,17 @@ class Resources:
             self.system.places.append(Place(name, tuple(ranges), owner))
         return self.places[key]
 
-    def barrier_of_threads(self, agent: int, placed: dict[str, Any], name: str, location: Location) -> int:
+    def instance(self, name: str) -> InstancePlacement:
+        return placed_instance(self.kernel.instances[name])
+
+    def barrier_of_threads(self, agent: int, placed: NamedBarrier, name: str, location: Location) -> int:
         """A named barrier, by its number."""
-        key = (self.system.agents[agent].cta, placed["id"])
+        key = (self.system.agents[agent].cta, placed.id)
         if key not in self.named:
             state = self.system.counter()
             self.system.counter()
             self.named[key] = len(self.system.named)
-            self.system.named.append(Named(placed["id"], placed["threads"], state, location=location))
+            self.system.named.append(Named(placed.id, placed.threads, state, location=location))
         found = self.system.named[self.named[key]]
         if agent not in found.users:
             found.users.append(agent)
@@ -87,13 +101,12 @@ class Resources:
 
     def buffer(self, agent: Agent, instance: str, name: str) -> int | None:
         """A component's own shared or tensor memory."""
-        placed = self.kernel.instances[instance].placement or {}
-        component = self.components[instance]
-        if name in placed.get("smem", {}) and name in component.smem:
-            at = placed["smem"][name]
+        placed, component = self.instance(instance), self.components[instance]
+        if name in placed.smem and name in component.smem:
+            at = placed.smem[name]
             ranges = [(f"smem{agent.cta}", at, at + component.smem[name].bytes)]
-        elif name in placed.get("tmem", {}) and name in component.tmem:
-            at = placed["tmem"][name]
+        elif name in placed.tmem and name in component.tmem:
+            at = placed.tmem[name]
             ranges = [(f"tmem{agent.cta}", at, at + component.tmem[name].columns)]
         else:
             return None
@@ -108,25 +121,19 @@ class Resources:
         """Whether a component's threads can wait for each other: only then can one read what another wrote."""
         return bool(component.barriers)
 
-    def slots(self, cta: int, key: tuple[str, str], port: Port, placed: dict[str, Any]) -> list[int]:
+    def slots(self, cta: int, key: tuple[str, str], port: Port, placed: RingPlacement | LocalRing) -> list[int]:
         """The places of a ring's slots."""
         found: list[int] = []
-        for slot in range(placed["stages"]):
-            if "columns" in placed:
-                ranges = [
-                    (
-                        f"tmem{cta}",
-                        part["column"] + slot * part["stride"],
-                        part["column"] + slot * part["stride"] + width,
-                    )
-                    for part, width in zip(placed["columns"], map(columns_of, port.tiles), strict=False)
-                ]
-            else:
-                ranges = [
-                    (f"smem{cta}", part["address"] + slot * part["stride"],
-                     part["address"] + slot * part["stride"] + part["bytes"])
-                    for part in placed["buffers"]
-                ]  # fmt: skip
+        columns = placed.columns if isinstance(placed, RingPlacement) else ()
+        for slot in range(placed.stages):
+            ranges = [
+                (f"smem{cta}", part.address + slot * part.stride, part.address + slot * part.stride + part.bytes)
+                for part in placed.buffers
+            ]
+            ranges += [
+                (f"tmem{cta}", part.column + slot * part.stride, part.column + slot * part.stride + width)
+                for part, width in zip(columns, map(columns_of, port.tiles), strict=False)
+            ]
             found.append(self.place((cta, *key, slot), f"{key[1]}[{slot}]", f"@{key[0]}::@{key[1]}", ranges))
         return found
 
@@ -140,27 +147,27 @@ class Resources:
         producer = port.direction == "out"
         connects = self.by_source.get((instance, name), [])
         connect = connects[0] if producer and connects else self.by_target.get((instance, name))
-        if connect is None or connect.placement is None:
+        placed = placement_of(connect) if connect is not None else None
+        if connect is None or placed is None:
             return None
-        placed = connect.placement
-        counter = self.system.counter
+        transfer, counter = transfer_of(connect), self.system.counter
         end = Endpoint(
-            label, f"@{instance}::@{name}", index, producer, str(connect.source), placed.get("stages", 1),
+            label, f"@{instance}::@{name}", index, producer, str(connect.source), transfer.depth(placed),
             counter(), counter(), counter(),
             -1 if producer else 0, location=port.location,
         )  # fmt: skip
         agent.endpoints.append(end)
-        if port.kind == "token":
+        if isinstance(placed, TokenPlacement):
             self._token(end, agent, connect, placed)
-        else:
-            self._ring(end, agent, port, connect, placed)
+        elif isinstance(placed, RingPlacement):
+            self._ring(end, agent, connect, placed)
         return end
 
-    def _token(self, end: Endpoint, agent: Agent, connect: Connect, placed: dict[str, Any]) -> None:
+    def _token(self, end: Endpoint, agent: Agent, connect: Connect, placed: TokenPlacement) -> None:
         end.token = True
-        barrier = self.barrier(agent.cta, placed["full"], f"token {connect.source}", connect.location)
+        barrier = self.barrier(agent.cta, placed.full, f"token {connect.source}", connect.location)
         if not end.producer:
-            end.offset = -int(placed.get("initial", 0))
+            end.offset = -placed.initial
             end.watch = [barrier]
             self.system.barriers[barrier].takers.append(end)
             self._wait(end, agent)
@@ -178,7 +185,7 @@ class Resources:
             counter(), counter(), counter(), 0, token=True, location=declared.location,
         )  # fmt: skip
         agent.endpoints.append(end)
-        at = (self.kernel.instances[instance].placement or {})["mbarriers"][name]
+        at = self.instance(instance).mbarriers[name]
         barriers = [
             self.barrier(agent.cta, at + MBARRIER_BYTES * slot, f"@{instance}::@{name}[{slot}]", declared.location)
             for slot in range(declared.count)
@@ -195,7 +202,7 @@ class Resources:
         """Arrivals at such an mbarrier: as many as the protocol names, or one a thread."""
         agent = self.system.agents[end.agent]
         instance, name = (part.removeprefix("@") for part in end.reference.split("::"))
-        at = (self.kernel.instances[instance].placement or {})["mbarriers"][name]
+        at = self.instance(instance).mbarriers[name]
         units = agent.threads if action.by is None else _units(action.by.unit, agent, agent.threads)
         found: list[list[Signal]] = []
         for slot in range(end.stages):
@@ -210,26 +217,26 @@ class Resources:
             if end.agent not in waiters:
                 waiters.append(end.agent)
 
-    def _ring(self, end: Endpoint, agent: Agent, port: Port, connect: Connect, placed: dict[str, Any]) -> None:
+    def _ring(self, end: Endpoint, agent: Agent, connect: Connect, placed: RingPlacement) -> None:
         key = (connect.source.root, connect.source.leaf)
-        stages, cta = placed["stages"], agent.cta
-        watched = placed["empty"] if end.producer else placed["full"]
+        stages, cta = placed.stages, agent.cta
+        watched = placed.empty if end.producer else placed.full
         kind = "empty" if end.producer else "full"
         for slot in range(stages):
             at = watched + MBARRIER_BYTES * slot
             end.watch.append(self.barrier(cta, at, f"{key[1]}[{slot}] {kind}", connect.location))
-            if "end" in placed:
-                end.marks.append(self.mark(cta, placed["end"] + 4 * slot))
+            if placed.end is not None:
+                end.marks.append(self.mark(cta, placed.end + 4 * slot))
         self._wait(end, agent)
         slots = self.slots(cta, key, self.components[key[0]].ports[key[1]], placed)
         self.touches[id(end)] = [[(slot, end.producer)] for slot in slots]
-        if end.producer and placed["transfer"] == "ring.threads.convert":
+        if end.producer and placed.staging:
             staged = [
                 self.place(
                     ("staging", cta, *key, number), f"{key[1]} staging", f"@{key[0]}::@{key[1]}",
-                    [(f"smem{cta}", part["address"], part["address"] + part["bytes"])],
+                    [(f"smem{cta}", part.address, part.address + part.bytes)],
                 )
-                for number, part in enumerate(placed["staging"])
+                for number, part in enumerate(placed.staging)
             ]  # fmt: skip
             self.staging[id(end)] = ([(s, True) for s in staged], [(s, False) for s in staged])
         counters = self._barrier_counters(end.watch)
@@ -243,90 +250,57 @@ class Resources:
 
     def signals(self, end: Endpoint, action: Action, stated: bool, one_thread: bool) -> list[list[Signal]]:
         """Where a give of this action arrives, by slot."""
-        system = self.system
-        agent = system.agents[end.agent]
+        agent = self.system.agents[end.agent]
         instance, name = (part.removeprefix("@") for part in end.reference.split("::"))
         port = self.components[instance].ports[name]
         connect = self.by_source[instance, name][0] if end.producer else self.by_target[instance, name]
-        placed = connect.placement or {}
-        unit = placed["producer_unit" if end.producer else "consumer_unit"]
+        placed = placement_of(connect)
+        if placed is None:
+            return []
+        arrivals = transfer_of(connect).arrivals(
+            action.verb, end.producer, connect, placed, port, agent.cta, self.ctas
+        )  # fmt: skip
         elected = 1 if not stated and not one_thread and action.by is None else agent.threads
-        if end.token:
-            units = _units(unit, agent, elected)
-            return [self._arrive([(agent.cta, placed["full"], units)], end, connect, "")]
-        at = placed["full" if end.producer else "empty"]
         kind = "full" if end.producer else "empty"
         found: list[list[Signal]] = []
-        for slot in range(placed["stages"]):
-            address = at + MBARRIER_BYTES * slot
-            what = f"{connect.source.leaf}[{slot}] {kind}"
-            if action.verb == "copy":
-                found.append(self._copies(end, agent, port, connect, placed, address, what))
-                continue
-            if action.verb == "end":
-                unit_ = "thread" if unit in ("tx", COMMIT) else unit
-                targets = [(agent.cta, address, _units(unit_, agent, elected))]
-            elif unit == COMMIT:
-                ctas = range(self.ctas) if of_pair(placed) else [agent.cta]
-                targets = [(cta, address, elected) for cta in ctas]
-            elif of_pair(placed):
-                targets = [(0, address, _units(unit, agent, elected))]
-            elif connect.shared and not end.producer:
-                targets = [
-                    (cta, address, _peer_units(unit, agent, cta, elected)) for cta in range(self.ctas)
-                ]  # fmt: skip
-            else:
-                targets = [(agent.cta, address, _units(unit, agent, elected))]
-            found.append(self._arrive(targets, end, connect, what))
+        for slot in range(end.stages):
+            what = f"token {connect.source}" if end.token else f"{connect.source.leaf}[{slot}] {kind}"
+            found.append(self._signals(arrivals, slot, elected, end, connect, what))
         return found
 
-    def _copies(
-        self, end: Endpoint, agent: Agent, port: Port, connect: Connect, placed: dict[str, Any], address: int, what: str
+    def _signals(
+        self, arrivals: tuple[Arrival, ...], slot: int, elected: int, end: Endpoint, connect: Connect, what: str
     ) -> list[Signal]:
-        """The bytes that a slot's copies complete: on the own barrier, in a cluster also on the peer's."""
-        total = sum(tile.bytes for tile in port.tiles)
-        if of_pair(placed):
-            pieces = [(0, total)]
-        elif connect.shared:
-            half = sum(port.tiles[part].bytes for part in connect.shared) // self.ctas
-            own = total - half * (self.ctas - 1)
-            pieces = [(cta, own if cta == agent.cta else half) for cta in range(self.ctas)]
-        else:
-            pieces = [(agent.cta, total)]
+        """What arrives at the mbarriers of one slot."""
+        agent = self.system.agents[end.agent]
         found: list[Signal] = []
-        for cta, size in pieces:
-            barrier = self.barrier(cta, address, what, connect.location)
-            self._arriver(barrier, end)
-            found.append(Signal(barrier, 0, size))
+        for arrival in arrivals:
+            units = 0 if arrival.bytes else _units(arrival.unit, agent, elected, arrival.skew)
+            if units or arrival.bytes:
+                address = arrival.address + MBARRIER_BYTES * slot
+                barrier = self.barrier(arrival.cta, address, what, connect.location)
+                self._arriver(barrier, end)
+                found.append(Signal(barrier, units, arrival.bytes))
         return found
 
     def expects(self, end: Endpoint, action: Action, stated: bool, one_thread: bool) -> list[Signal]:
         """What an acquire announces on a ring that TMA fills, by slot."""
         instance, name = (part.removeprefix("@") for part in end.reference.split("::"))
         connects = self.by_source.get((instance, name)) if end.producer else None
-        placed = (connects[0].placement or {}) if connects else {}
-        if not connects or placed.get("producer_unit") != "tx":
+        placed = placement_of(connects[0]) if connects else None
+        if not connects or placed is None:
             return []
         agent = self.system.agents[end.agent]
-        units = 1 if not stated and not one_thread and action.by is None else agent.threads
-        if of_pair(placed) and agent.cta:
+        expected = transfer_of(connects[0]).expectation(placed, agent.cta, self.ctas)
+        if expected is None:
             return []
-        size = placed["bytes"] * (self.ctas if of_pair(placed) else 1)
+        units = 1 if not stated and not one_thread and action.by is None else agent.threads
         found: list[Signal] = []
-        for slot in range(placed["stages"]):
-            address = placed["full"] + MBARRIER_BYTES * slot
-            barrier = self.barrier(agent.cta, address, f"{name}[{slot}] full", connects[0].location)
+        for slot in range(end.stages):
+            address = expected.address + MBARRIER_BYTES * slot
+            barrier = self.barrier(expected.cta, address, f"{name}[{slot}] full", connects[0].location)
             self._arriver(barrier, end)
-            found.append(Signal(barrier, units, size))
-        return found
-
-    def _arrive(self, targets: list[tuple[int, int, int]], end: Endpoint, connect: Connect, what: str) -> list[Signal]:
-        found: list[Signal] = []
-        for cta, address, units in targets:
-            if units:
-                barrier = self.barrier(cta, address, what or f"token {connect.source}", connect.location)
-                self._arriver(barrier, end)
-                found.append(Signal(barrier, units))
+            found.append(Signal(barrier, units, expected.bytes))
         return found
 
     def _arriver(self, barrier: int, end: Endpoint) -> None:
@@ -429,21 +403,14 @@ class Resources:
         self.buffers[id(step)] = touches
 
 
-def _units(unit: str, agent: Agent, elected: int) -> int:
-    """Arrivals that an agent's threads make: each, or the first of each warp or warpgroup."""
-    if unit in ("tx", COMMIT):
+def _units(unit: str, agent: Agent, elected: int, skew: int = 0) -> int:
+    """Arrivals that an agent's threads make: each, or one of each warp or warpgroup, ``skew`` threads behind its
+    first."""
+    if unit in (TX, COMMIT):
         return elected
     size = UNIT_THREADS[unit]
     last = agent.first + agent.threads
-    return -(-last // size) - -(-agent.first // size)
-
-
-def _peer_units(unit: str, agent: Agent, cta: int, elected: int) -> int:
-    """Arrivals in one CTA of a cluster: a warpgroup's first warp arrives in CTA 0, its second in CTA 1."""
-    if unit != "warpgroup":
-        return _units(unit, agent, elected)
-    last, at = agent.first + agent.threads, 32 * cta
-    return -(-(last - at) // 128) - -(-(agent.first - at) // 128)
+    return -(-(last - skew) // size) - -(-(agent.first - skew) // size)
 
 
 __all__ = ["UNKNOWN", "Resources", "Touch"]

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pipelink.analysis.protocol.model import Access, Agent, Endpoint, Instruction, Op, Signal, System
+from pipelink.model.system import Access, Agent, Endpoint, Instruction, Op, Signal, System
 
 MAX_RUN = 2_000_000  # steps between two decisions
 LOGS = 64  # most logs of one loop by a name (names.py)

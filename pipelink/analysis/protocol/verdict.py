@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pipelink.analysis.protocol.explore import Found
-from pipelink.analysis.protocol.model import Agent, Endpoint, Instruction, Op, System
 from pipelink.analysis.protocol.run import LOGS, Event, Violation
+from pipelink.model.system import Agent, Endpoint, Instruction, Op, System
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics, Location, Note
 from pipelink.support.trace import Step, Trace
 

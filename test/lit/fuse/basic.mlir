@@ -22,11 +22,11 @@ module @acme.epilogue attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.param"() {sym_name = "scale", type = "f32", bytes = 4 : i64, align = 4 : i64} : () -> ()
 }
 module @two attributes {pipelink.kernel = {target = "sm_90a"},
-  pipelink.placement = {threads = 384, warps = 9, min_ctas = 1, cursors = 2,
+  pipelink.placement = {threads = 384, warps = 12, min_ctas = 1, cursors = 2, entry_registers = 168, smem_bytes = 60416,
     warpgroups = [{registers = 40}, {registers = 232}, {registers = 232}],
     mbarriers = [{address = 1024, count = 2, arrivals = 1, name = "full"}, {address = 1040, count = 2, arrivals = 2, name = "empty"}],
     words = [{address = 1056, count = 2, value = 0, name = "end"}]},
-  pipelink.launch = {parameters = {bytes = 256, align = 128, fields = [{offset = 0}, {offset = 128}]}}} {
+  pipelink.launch = {arguments = [], dimensions = [], derived = [], grid = ["1", "1", "1"], parameters = {bytes = 256, align = 128, fields = [{offset = 0}, {offset = 128}]}}} {
   "pipelink.instance"() {sym_name = "load", component = @acme.loader, placement = {id = 0, roles = {load = {first_warp = 0, warps = 1}}, params = {map = {field = 0}, k_tiles = {value = 64}}}} : () -> ()
   "pipelink.instance"() {sym_name = "mma0", component = @acme.mainloop, placement = {id = 1, roles = {mma = {first_warp = 4, warps = 4}}, smem = {scratch = 60416}, barriers = {met = {id = 1, threads = 128}}}} : () -> ()
   "pipelink.instance"() {sym_name = "mma1", component = @acme.mainloop, placement = {id = 2, roles = {mma = {first_warp = 8, warps = 4}}, smem = {scratch = 60928}, barriers = {met = {id = 2, threads = 128}}}} : () -> ()

@@ -30,14 +30,14 @@ def test_every_resource_is_named_in_both(path: Path) -> None:
     said = "\n".join(ET.fromstring(svg).itertext())
     for instance in kernel.instances.values():
         assert instance.placement is not None
-        for role in instance.placement["roles"]:
+        for role in instance.placement.roles:
             assert f"{instance.name}::{role}" in said
             assert f"{instance.name}::{role}" in text
-        for name, address in instance.placement["smem"].items():
+        for name, address in instance.placement.smem.items():
             assert f"{instance.name}::{name}" in said
             assert f"{address}" in text
     assert kernel.placement is not None
-    assert all(str(m["address"]) in said for m in kernel.placement["mbarriers"])
+    assert all(str(m.address) in said for m in kernel.placement.mbarriers)
     assert all(len(line) <= 140 for line in text.splitlines() if line.startswith("  |"))
 
 

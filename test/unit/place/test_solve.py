@@ -8,9 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipelink.analysis.placement import Options, Placement, Problem, solve
+from pipelink.analysis.placement import Options, Problem, Solution, solve
 from pipelink.analysis.placement.exact import place_warps
-from pipelink.analysis.placement.model import (
+from pipelink.analysis.placement.pack import Overlays, may_overlap, pack
+from pipelink.analysis.placement.solve import smem_buffers
+from pipelink.analysis.placement.warps import Unit
+from pipelink.model.demand import (
     Barrier,
     Budget,
     Buffer,
@@ -22,16 +25,13 @@ from pipelink.analysis.placement.model import (
     Role,
     Scope,
 )
-from pipelink.analysis.placement.pack import Overlays, may_overlap, pack
-from pipelink.analysis.placement.solve import smem_buffers
-from pipelink.analysis.placement.warps import Unit
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics
 from pipelink.target import target
 
 SM90 = target("sm_90a")
 
 
-def placed(problem: Problem, options: Options | None = None) -> Placement:
+def placed(problem: Problem, options: Options | None = None) -> Solution:
     diagnostics = Diagnostics()
     found = solve(problem, options or Options(), diagnostics)
     assert found is not None, diagnostics.items
@@ -39,7 +39,7 @@ def placed(problem: Problem, options: Options | None = None) -> Placement:
     return found
 
 
-def assert_valid(problem: Problem, placement: Placement) -> None:
+def assert_valid(problem: Problem, placement: Solution) -> None:
     """Ranges, alignment, limits, and no two resources at one place at one time."""
     overlays = Overlays(problem.overlays)
     addresses = dict(placement.buffers)
@@ -62,7 +62,7 @@ def assert_valid(problem: Problem, placement: Placement) -> None:
     assert_warps(problem, placement)
 
 
-def assert_warps(problem: Problem, placement: Placement) -> None:
+def assert_warps(problem: Problem, placement: Solution) -> None:
     warps = placement.warps
     group_of = {role: group.name for group in problem.groups for role in group.roles}
     for role in problem.roles:

@@ -1,6 +1,6 @@
 """The placement problem and its solution as plain data, independent of the IR.
 
-``analysis.placement.build`` reads a :class:`Problem` from a kernel, ``solve`` turns it into a :class:`Placement`, and
+``analysis.placement.build`` reads a :class:`Problem` from a kernel, ``solve`` turns it into a :class:`Solution`, and
 the ``place`` pass writes that back as attributes.  Keys are ``instance::name``; shared-memory sizes and addresses are
 bytes, tensor memory is counted in columns.
 """
@@ -213,7 +213,7 @@ class Packing:
 
 
 @dataclass(frozen=True)
-class Placement:
+class Solution:
     """A solution.  ``parts``, ``mbarrier`` and ``word`` give addresses by ring key (and part); ``smem_bytes`` counts
     from the first usable address.  ``value`` is the weighted sum of depths, ``bound`` an upper bound on it."""
 

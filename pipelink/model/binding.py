@@ -117,13 +117,15 @@ Value = (
 
 @dataclass(frozen=True)
 class Invoke:
-    """A call of a transfer's function or of a component's; ``result`` names what it returns."""
+    """A call of a transfer's function or of a component's; ``result`` names what it returns.  ``waits``: it waits on an
+    mbarrier, and takes a limit in a debug link."""
 
     function: str
     arguments: tuple[Value, ...]
     result: str | None = None
     returns: Type = "void"
     member: tuple[str, str, str] | None = None  # component function: path, name, argument codes
+    waits: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipelink.analysis.placement.model import ALWAYS, Scope
 from pipelink.ir.views import Component, Kernel, Program
+from pipelink.model.demand import ALWAYS, Scope
 
 RoleKey = str  # instance::role
 

@@ -6,6 +6,7 @@ Built once from verified IR; several passes ask it.  The dictionaries keep the o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -82,6 +83,18 @@ class ConnectionGraph:
     def components(self) -> dict[str, Component]:
         """The component of each instance, by the instance's name."""
         return {name: self.program.components[i.component] for name, i in self.kernel.instances.items()}
+
+    @cached_property
+    def cluster_size(self) -> int:
+        """CTAs of the kernel's cluster, the kernel's own declaration before its components'."""
+        declared = [self.kernel.cluster, *(component.cluster for component in self.components.values())]
+        found = next((cluster for cluster in declared if cluster is not None), None)
+        return math.prod(found.value) if found is not None else 1
+
+    def promises(self, name: str, value: object) -> bool:
+        """Whether the kernel or an instance promises ``name`` with this value."""
+        views = (self.kernel, *self.components.values())
+        return any((promise.name, promise.value) == (name, value) for view in views for promise in view.promises)
 
     def ends(self) -> Iterator[End]:
         """Every port of every instance, connected or not."""

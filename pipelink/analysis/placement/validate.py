@@ -1,0 +1,186 @@
+"""Is a placement whole?  Placed IR can come from anywhere: another compiler, an editor, an older version.
+
+Everything that later steps index into is looked at here, right after the IR is read and before anything else reads it,
+so that what is wrong becomes an error at the operation that it is wrong on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from pipelink.ir.placement import LocalRing, ParameterSource, RingPlacement
+from pipelink.ir.views import Component, Connect, Instance, Kernel, Port, Program
+from pipelink.support.diagnostics import Diagnostics, LinkError, Location
+from pipelink.transfers import placement_of, transfer_of
+
+MOST: Final = 1 << 16  # mbarriers, words or slots of a group; more fill no shared memory
+
+Fields = Mapping[str, type]
+
+_LAUNCH: Fields = {"arguments": list, "dimensions": list, "derived": list, "grid": list}
+_BLOCK: Fields = {"bytes": int, "align": int, "fields": list}
+_KINDS = {int: "an integer from 0 up", str: "a string", list: "a list", dict: "a dictionary"}
+
+
+def validate_placements(program: Program) -> None:
+    """Look at all kernels that are placed, whole or in part.  Raises LinkError ``bad-placement``."""
+    diagnostics = Diagnostics()
+    for kernel in program.kernels:
+        views = (*kernel.instances.values(), *kernel.connects)
+        if not kernel.fused and kernel.data.get("pipelink.placement") and all(v.data.get("placement") for v in views):
+            validate(kernel, program.components, diagnostics)
+    diagnostics.raise_if_errors()
+
+
+def validate(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> bool:
+    """Whether the placement of a kernel is there and can be read; ``components`` by name.  Reports ``not-placed`` and
+    ``bad-placement``."""
+    before = len(diagnostics.errors)
+    unplaced = [view for view in (*kernel.instances.values(), *kernel.connects) if not view.data.get("placement")]
+    if not kernel.data.get("pipelink.placement") or kernel.launch is None or unplaced:
+        where = unplaced[0].location if unplaced else kernel.location
+        diagnostics.error("not-placed", f"kernel '{kernel.name}' is not placed; run check,place first", where)
+        return False
+    validator = _Validator(kernel, components, diagnostics)
+    validator.kernel_attributes()
+    if len(diagnostics.errors) > before:
+        return False
+    for instance in kernel.instances.values():
+        validator.instance(instance, components[instance.component])
+    for connect in kernel.connects:
+        validator.connect(connect)
+    return len(diagnostics.errors) == before
+
+
+class _Validator:
+    def __init__(self, kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> None:
+        self.kernel = kernel
+        self.components = components
+        self.diagnostics = diagnostics
+        self.launch: dict[str, Any] = kernel.launch or {}
+
+    def error(self, message: str, where: Location) -> None:
+        self.diagnostics.error("bad-placement", message, where)
+
+    def has(self, found: object, fields: Fields, what: str) -> bool:
+        """Whether a dictionary of the launch contract has all of its fields, of their types."""
+        where = self.kernel.location
+        if not isinstance(found, dict):
+            self.error(f"the placement of {what} is not a dictionary", where)
+            return False
+        entries: dict[str, Any] = found
+        for name, kind in fields.items():
+            if name not in entries:
+                self.error(f"the placement of {what} has no '{name}'", where)
+                return False
+            value = entries[name]
+            if type(value) is not kind or (kind is int and value < 0):
+                self.error(f"'{name}' in the placement of {what} is {value!r}, not {_KINDS[kind]}", where)
+                return False
+        return True
+
+    def all_have(self, found: list[Any], fields: Fields, what: str) -> bool:
+        return all(self.has(item, fields, f"{what}, item {index}") for index, item in enumerate(found))
+
+    # -- the kernel
+
+    def kernel_attributes(self) -> None:
+        what, where = f"kernel '{self.kernel.name}'", self.kernel.location
+        try:
+            placed = self.kernel.placement
+        except LinkError as problem:
+            self.diagnostics.items += problem.diagnostics
+            return
+        assert placed is not None
+        for group in (*placed.mbarriers, *placed.words):
+            if group.count > MOST:
+                self.error(f"{what} is placed with {group.count} mbarriers or words", where)
+        if placed.cluster and (len(placed.cluster) != 3 or 0 in placed.cluster):
+            self.error(f"'cluster' in the placement of {what} is not three extents", where)
+        if self.has(self.launch, _LAUNCH, f"the launch of {what}"):
+            self.all_have(self.launch["derived"], {"name": str, "value": str}, f"derived values of {what}")
+            self.all_have(self.launch["arguments"], {"name": str, "kind": str}, f"arguments of {what}")
+        if self.has(self.launch.get("parameters"), _BLOCK, f"the parameter block of {what}"):
+            self.all_have(self.launch["parameters"]["fields"], {"offset": int}, f"the parameters of {what}")
+
+    # -- instances
+
+    def instance(self, instance: Instance, component: Component) -> None:
+        where, what = instance.location, f"instance '@{instance.name}'"
+        try:
+            placed = instance.placement
+        except LinkError as problem:
+            self.diagnostics.items += problem.diagnostics
+            return
+        assert placed is not None
+        owned: list[tuple[str, Mapping[str, object], Iterable[str]]] = [
+            ("roles", placed.roles, component.roles),
+            ("smem", placed.smem, component.smem),
+            ("barriers", placed.barriers, component.barriers),
+            ("tmem", placed.tmem, component.tmem),
+            ("mbarriers", placed.mbarriers, component.mbarriers),
+            ("pools", placed.pools, component.pools),
+            ("locals", placed.locals, [p.name for p in component.ports.values() if p.direction == "local"]),
+            ("params", placed.params, component.params),
+            ("states", placed.states, component.states),
+        ]
+        for table, entries, names in owned:
+            declared = list(names)
+            for name in set(entries) - set(declared):
+                self.error(f"the placement of {what} has '{name}' in '{table}', which it does not declare", where)
+            for name in declared:
+                if name not in entries:
+                    of = f"'@{instance.name}::@{name}'"
+                    self.error(f"the placement of {what} has no place for {of} in '{table}'", where)
+        for name, local in placed.locals.items():
+            if name in component.ports:
+                self.ring(local, component.ports[name], f"'@{instance.name}::@{name}'", where)
+        for name, source in placed.params.items():
+            self.parameter(source, f"'@{instance.name}::@{name}'", where)
+
+    def parameter(self, source: ParameterSource, of: str, where: Location) -> None:
+        count = len(self.launch["parameters"]["fields"])
+        if source.field is None and source.value is None:
+            self.error(f"the placement of {of} has no 'field'", where)
+        elif source.field is not None and source.field >= count:
+            self.error(f"{of} is field {source.field} of the parameter block, which has {count}", where)
+
+    # -- connections
+
+    def port(self, connect: Connect, end: str) -> Port:
+        ref = connect.source if end == "source" else connect.target
+        return self.components[self.kernel.instances[ref.root].component].ports[ref.leaf]
+
+    def connect(self, connect: Connect) -> None:
+        where, what = connect.location, f"'{connect.source}' to '{connect.target}'"
+        source, target = self.port(connect, "source"), self.port(connect, "target")
+        try:
+            transfer = transfer_of(connect)
+            refused = transfer.refusal(source, target)
+            if refused is not None:
+                self.error(f"{what} is carried by '{transfer.name}', which cannot: {refused.reason}", where)
+                return
+            placed = placement_of(connect)
+        except LinkError as problem:
+            self.diagnostics.items += problem.diagnostics
+            return
+        assert placed is not None
+        if (lack := transfer.incomplete(placed, source, target)) is not None:
+            self.error(f"{what} {lack}", where)
+        if isinstance(placed, RingPlacement):
+            port = target if transfer.slot_tiles(source, target) is target.tiles else source
+            self.ring(placed, port, what, where)
+
+    def ring(self, placed: RingPlacement | LocalRing, port: Port, what: str, where: Location) -> None:
+        """A place for each tile of a slot, and a number of slots that can be."""
+        columns = placed.columns if isinstance(placed, RingPlacement) else ()
+        if len(columns or placed.buffers) != len(port.tiles):
+            self.error(f"{what} does not have a place for each of its {len(port.tiles)} tiles", where)
+        elif not columns:
+            for index, (part, tile) in enumerate(zip(placed.buffers, port.tiles, strict=True)):
+                if part.bytes < tile.bytes:
+                    message = f"tile {index} of {what} is placed in {part.bytes} bytes, it has {tile.bytes}"
+                    self.error(message, where)
+        if not 1 <= placed.stages <= MOST:
+            self.error(f"{what} is placed in {placed.stages} stages", where)

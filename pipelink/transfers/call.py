@@ -1,0 +1,35 @@
+"""Calls: the same threads, values in registers.  The linker alone makes them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pipelink.ir.views import Connect, Port
+from pipelink.model.binding import Arg, Const, Invoke, Return, mangle
+from pipelink.transfers.base import Refusal, Transfer
+from pipelink.transfers.binder import Binder, placed_instance
+
+
+class Call(Transfer):
+    """The caller's function calls the answer, with the answering instance's id."""
+
+    name: ClassVar[str] = "call"
+    kind: ClassVar[str] = "call"
+    sources: ClassVar[tuple[str, ...] | None] = ()
+
+    def refusal(self, source: Port, target: Port) -> Refusal | None:
+        if source.kind != "call" or target.kind != "call":
+            return Refusal(f"it links call ports, not a {source.kind} to a {target.kind} port", near=False)
+        if source.direction != "calls" or target.direction != "answers":
+            why = f"it goes from a calls to an answers port, not from {source.direction} to {target.direction}"
+            return Refusal(why, near=False)
+        if source.signature != target.signature:
+            return Refusal(f"the signatures differ: {source.signature} is called, {target.signature} answers")
+        return None
+
+    def bind(self, binder: Binder, connect: Connect) -> None:
+        caller, answer = binder.instance(connect.source), binder.instance(connect.target)
+        callee = (binder.path(answer, f"{connect.target.leaf}_port"), "pl_answer", "iPvPc")
+        arguments = (Const(placed_instance(answer).id), Arg("frame"), Arg("pack"))
+        invoke = Invoke(mangle(*callee), arguments, member=callee)
+        binder.function(caller, f"{connect.source.leaf}_port", "pl_call", invoke, Return())
