@@ -44,12 +44,12 @@ def parser() -> argparse.ArgumentParser:
         if name in ("prepare", "run"):
             command.add_argument("folder", type=Path, help="where the packages are")
         if name in ("inspect", "run"):
-            command.add_argument("--again", action="store_true", help="measure what is there already, too")
+            command.add_argument("--again", action="store_true", help="measure what is committed already, too")
             command.add_argument("--rounds", type=int, help="samples of each time")
         if name == "inspect":
             command.add_argument("--jobs", type=int, default=2, help="processes [2]")
         if name == "run":
-            command.add_argument("--output", type=Path, help="merge into this file [benchmarks/results/run.json]")
+            command.add_argument("--output", type=Path, help="merge into this file; leave out what it holds")
             command.add_argument("--compile", action="store_true", help="torch.compile with max-autotune, too")
             command.add_argument("--minutes", type=float, help="begin with no configuration after so long")
         if name == "stale":

@@ -186,7 +186,8 @@ def run(names: Sequence[str], arguments: argparse.Namespace) -> int:
         )
         return 1
     output: Path = arguments.output or OUTPUT
-    known = {} if arguments.again else {**store.read(OUTPUT), **store.read(output)}
+    committed = {} if arguments.again else store.read(OUTPUT)
+    known = committed | (store.read(output) if output != OUTPUT else {})
     left = [(p, parts_left(p.configuration, p.digests(), known, arguments.compile)) for p in chosen]
     left = [(packages, parts) for packages, parts in left if parts]
     print(f"{sum(len(parts) for _, parts in left)} results of {len(left)} configurations to measure", flush=True)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import json
 import re
 import struct
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+from unittest import mock
 
 import pytest
 
 from benchmarks import linking, report, stale, store
-from benchmarks.configurations import BY_NAME, CONFIGURATIONS, family_of
+from benchmarks.__main__ import parser
+from benchmarks.configurations import BY_NAME, CONFIGURATIONS, Configuration, family_of
 from benchmarks.families import FAMILIES
 from benchmarks.families.base import shape_text
 from benchmarks.machine_code import digest_of, digest_of_package
@@ -246,3 +253,95 @@ def test_stale_fails_where_it_lists_something(
 
 def test_a_configuration_knows_its_family() -> None:
     assert all(c in family_of(c).configurations for c in CONFIGURATIONS)
+
+
+# --------------------------------------------------------------------------------------------------------------- run
+class Kernel:
+    def close(self) -> None: ...
+
+
+@pytest.fixture
+def measure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleType]:
+    """benchmarks/measure.py without torch and without a GPU: every kernel is right and as fast as all others."""
+    ratio = {"median": 1.0, "low": 0.99, "high": 1.01}
+    figures = {"relative_error": 0.0, "us": {}, "ratio": {"monolith": ratio}, "tflops": 1.0}
+    for name in ("torch", "benchmarks.timing"):
+        monkeypatch.setitem(sys.modules, name, mock.MagicMock())
+    monkeypatch.delitem(sys.modules, "benchmarks.measure", raising=False)
+    found = importlib.import_module("benchmarks.measure")
+    monkeypatch.setattr(found, "timing", mock.MagicMock(machine=lambda: {"gpu": "H200"}))
+    monkeypatch.setattr(found, "OUTPUT", tmp_path / "run.json")
+    monkeypatch.setattr(found, "runtime", mock.MagicMock(load=lambda path: Kernel()))
+    monkeypatch.setattr(found, "_check", lambda *_: {"relative_error": 0.0})
+    monkeypatch.setattr(found, "_time", lambda *_: dict(figures))
+    for c in CONFIGURATIONS[:3]:
+        for suffix in ("plk", "monolith.plk"):
+            image = PackageImage("sm_90a", cubin(c.name.encode()), {}, 168, "13.0")
+            (tmp_path / f"{c.name}.{suffix}").write_bytes(package_bytes("gemm", [image]))
+    yield found
+    sys.modules.pop("benchmarks.measure", None)
+
+
+def flags(folder: Path, *more: str) -> argparse.Namespace:
+    return parser().parse_args(["run", str(folder), *more])
+
+
+def test_a_run_measures_what_is_not_known(measure: ModuleType, tmp_path: Path) -> None:
+    names = [c.name for c in CONFIGURATIONS[:3]]
+    other = {"of another GPU/1x1x1": {"correct": True, "with": {"gpu": "A100"}}}
+    store.add(tmp_path / "run.json", "run", other)
+    assert measure.run(names, flags(tmp_path)) == 0
+    found = store.read(tmp_path / "run.json")
+    expected = [c.entry(s) for c in CONFIGURATIONS[:3] for s in (*family_of(c).tails, *c.shapes)]
+    assert list(found) == [*other, *expected]
+    assert found[expected[0]]["linked"] == digest_of(cubin(names[0].encode()))
+    assert all(found[name]["with"]["gpu"] == "H200" for name in expected)
+
+    measured: list[str] = []
+    measure.measure = lambda packages, parts, pairs: measured.append(packages.configuration.name) or iter(())
+    output = tmp_path / "own.json"
+    assert measure.run(names, flags(tmp_path, "--output", str(output))) == 0
+    assert measured == [], "everything is committed"
+    store.add(output, "run", {name: found[name] for name in expected if name.startswith(names[0])})
+    measure.run(names, flags(tmp_path, "--output", str(output), "--again"))
+    assert measured == names[1:], "what the file holds is not measured again"
+
+
+def test_a_run_that_cannot_go_on_loses_nothing(measure: ModuleType, tmp_path: Path) -> None:
+    names = [c.name for c in CONFIGURATIONS[:3]]
+    measure.run(names, flags(tmp_path))
+    before = store.read(tmp_path / "run.json")
+
+    def crash(configuration: Configuration, *_: object) -> Entry:
+        if configuration.name == names[1]:
+            raise RuntimeError("an illegal memory access was encountered")
+        return {"relative_error": 0.0}
+
+    def lost() -> None:
+        raise RuntimeError("the context is gone")
+
+    measure._check = crash
+    assert measure.run(names, flags(tmp_path, "--again")) == 1
+    assert store.read(tmp_path / "run.json").keys() == before.keys()
+    measure.torch.cuda.synchronize = lost
+    assert measure.run(names, flags(tmp_path, "--again")) == 1
+    after = store.read(tmp_path / "run.json")
+    assert all(after[c.entry(shape)]["correct"] for c in CONFIGURATIONS[:3] for shape in c.shapes)
+
+
+def test_a_wrong_kernel_is_a_result(measure: ModuleType, tmp_path: Path) -> None:
+    def wrong(*_: object) -> Entry:
+        raise AssertionError("3 of 4 wrong")
+
+    c = CONFIGURATIONS[0]
+    measure._time = wrong
+    assert measure.run([c.name], flags(tmp_path)) == 1
+    found = store.read(tmp_path / "run.json")
+    assert all(found[c.entry(shape)]["correct"] for shape in family_of(c).tails)
+    assert [found[c.entry(shape)]["error"] for shape in c.shapes] == ["3 of 4 wrong"] * len(c.shapes)
+
+
+def test_a_run_stops_after_its_minutes(measure: ModuleType, tmp_path: Path) -> None:
+    names = [c.name for c in CONFIGURATIONS[:3]]
+    assert measure.run(names, flags(tmp_path, "--minutes", "1e-9")) == 3
+    assert not (tmp_path / "run.json").exists()
