@@ -61,8 +61,8 @@ def main() -> int:
     arguments = parser().parse_args()
     if arguments.command == "merge":
         for file in arguments.files:
-            path, taken, whole = store.merge(file)
-            print(f"{path}: {taken} of {whole} results from {file}")
+            path, count = store.merge(file)
+            print(f"{path}: {count} results from {file}")
         return 0
     names = chosen(arguments.only, arguments.family)
     if arguments.command == "stale":

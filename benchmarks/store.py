@@ -30,20 +30,13 @@ def read(path: Path) -> dict[str, Entry]:
     return json.loads(path.read_text())["entries"] if path.exists() else {}
 
 
-def _date(entry: Entry) -> str:
-    return entry.get("with", {}).get("date", "")
+def add(path: Path, benchmark: str, entries: Mapping[str, Entry]) -> None:
+    """Merge entries into a file: they take the place of those of their names, and all others stay.
 
-
-def add(path: Path, benchmark: str, entries: Mapping[str, Entry]) -> int:
-    """Merge entries into a file; of two of one name the later one stays, the new one if both are of one date.
-
-    Returns how many were taken.  Raises ValueError where the file is of another benchmark."""
-    there = read(path)
+    Raises ValueError where the file is of another benchmark."""
     if path.exists() and (found := json.loads(path.read_text())["benchmark"]) != benchmark:
         raise ValueError(f"{path} holds results of '{found}', not of '{benchmark}'")
-    taken = {name: entry for name, entry in entries.items() if _date(entry) >= _date(there.get(name, {}))}
-    _write(path, benchmark, there | taken)
-    return len(taken)
+    _write(path, benchmark, read(path) | dict(entries))
 
 
 def _write(path: Path, benchmark: str, entries: Mapping[str, Entry]) -> None:
@@ -54,13 +47,14 @@ def _write(path: Path, benchmark: str, entries: Mapping[str, Entry]) -> None:
     temporary.replace(path)
 
 
-def merge(source: Path, folder: Path | None = None) -> tuple[Path, int, int]:
+def merge(source: Path, folder: Path | None = None) -> tuple[Path, int]:
     """Merge a file of results into the committed one of its benchmark, in ``folder`` [benchmarks/results].
 
-    Returns the latter's path, how many entries were taken, and how many there were."""
+    Returns the latter's path, and how many entries were merged."""
     found = json.loads(source.read_text())
     path = (folder or RESULTS) / f"{found['benchmark']}.json"
-    return path, add(path, found["benchmark"], found["entries"]), len(found["entries"])
+    add(path, found["benchmark"], found["entries"])
+    return path, len(found["entries"])
 
 
 def facts(entries: Iterable[Entry], name: str) -> str:

@@ -90,3 +90,11 @@ def test_a_plot_holds_every_value_inside() -> None:
     assert "a &amp; b" in drawn
     assert "prefers-color-scheme:dark" in drawn
     assert all(0 <= float(x) <= 780 for x in re.findall(r'cx="([\d.]+)"', drawn))
+
+
+def test_the_names_of_series_stay_inside_a_plot() -> None:
+    names = [letter * 30 for letter in "abcde"]
+    drawn = Plot("title", "label", ["x"], [Series(name, {"x": (1, 1, 1)}) for name in names], (0.8, 1.2, 0.1)).svg()
+    places = [re.search(rf'<text x="(\d+)" y="(\d+)">{name}<', drawn) for name in names]
+    assert all(place and int(place[1]) + 7 * 30 <= 780 for place in places)
+    assert len({place.groups() for place in places if place}) == len(names)
