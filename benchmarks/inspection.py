@@ -5,6 +5,10 @@ holds (tensor-core, tensor-memory and TMA instructions, calls, local memory), an
 a full compile.  A link is measured as it happens when a component was swapped: transfers compiled before, everything
 else anew, the audit included.  A full compile is NVRTC on the monolith.  Both run in turns in one process that has done
 each before; the medians are reported.
+
+A result belongs to the machine code of both (machine_code.py).  While the link's is what it was, and so is everything
+that the monolith is compiled from, nothing is compiled; where that changed, the monolith is compiled once, and only
+other machine code is measured anew.
 """
 
 from __future__ import annotations
@@ -14,7 +18,6 @@ import multiprocessing
 import os
 import re
 import statistics
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -22,8 +25,11 @@ from pathlib import Path
 from typing import Any
 
 import pipelink
+from benchmarks import linking, stale, store
 from benchmarks.configurations import BY_NAME, FOLDERS, Configuration
-from benchmarks.progress import RESULTS, Progress, Results
+from benchmarks.machine_code import digest_of
+from benchmarks.progress import Progress
+from benchmarks.store import RESULTS, Entry
 from pipelink.backend import cubin, sass, toolchain
 from pipelink.backend.cache import Cache
 from pipelink.backend.includes import find_headers
@@ -37,7 +43,7 @@ from pipelink.target import target as find_target
 OUTPUT = RESULTS / "inspect.json"
 CUTE_LIMIT = 3.0  # times that a link with a CuTe component must be faster than the full compile
 # Instructions whose presence says that the hardware's units are used, by what they do.
-FAMILIES = {
+UNITS = {
     "tensor": re.compile(r"\b(HGMMA|QGMMA|UTC\w*MMA|[HQO]MMA)\b"),
     "tensor_memory": re.compile(r"\bLDTM\b"),
     "tma": re.compile(r"\b(UTMALDG|UTMASTG|UTMAREDG|UBLKCP)\b"),
@@ -45,12 +51,9 @@ FAMILIES = {
 }
 
 
-NEEDED = {"tcgen05": ("tensor", "tensor_memory", "tma"), "wgmma": ("tensor", "tma"), "cp": ("tensor", "cp_async")}
-
-
-def key_of(linked: bytes, text: str) -> str:
-    """Of what is compared: the linked cubin, and the monolith with every source that it includes."""
-    digest = hashlib.sha256(linked)
+def sources_digest(text: str) -> str:
+    """Of what a monolith is compiled from: its text, every source that it includes, and the compiler's version."""
+    digest = hashlib.sha256(toolchain.toolkit_version().encode())
     digest.update(re.sub(r'(#include ").*/', r"\1", text).encode())
     own, *toolkit = toolchain.include_dirs()
     folders = [*FOLDERS, toolchain.transfer_dir(), own]
@@ -79,55 +82,59 @@ def compile_monolith(configuration: Configuration, kernel: pipelink.Kernel, text
     return compile_unit(text, f"{configuration.name}.cu", target, image, include_dirs=folders, options=options)
 
 
-def _families(found: sass.Sass) -> dict[str, int]:
+def _units(found: sass.Sass) -> dict[str, int]:
     counts = Counter(
-        family
+        unit
         for instruction in found.instructions
-        for family, pattern in FAMILIES.items()
+        for unit, pattern in UNITS.items()
         if pattern.search(instruction.opcode)
     )
     return dict(sorted(counts.items()))
 
 
-def inspect(name: str, folder: str, rounds: int, known: str | None) -> dict[str, Any] | None:
-    """One configuration's entry, with its key; None if that is ``known``.  ``error`` instead of figures if it does not
-    link.  The first link and the first compile are not timed: they hold the start of libraries."""
+def inspect(name: str, folder: str, rounds: int, known: Entry | None) -> Entry | None:
+    """One configuration's entry; None if ``known`` is of what there is now, and ``known`` with the digest of other
+    sources if these became the same machine code.  ``error`` instead of figures if it does not link.  The first link
+    and the first compile are not timed: they hold the start of libraries."""
     configuration = BY_NAME[name]
+    known = known or {}
     try:
-        kernel = configuration.compose(Objects(Path(folder), FOLDERS))
-        store = Cache(Path(folder) / "cache")
-        (linked,) = kernel.link(cache=store).targets
+        kernel, linked = linking.link(configuration, Objects(Path(folder), FOLDERS))
         text = kernel.monolith(FOLDERS)
-        key = key_of(linked.cubin, text)
-        if key == known:
+        code, sources = digest_of(linked.cubin), sources_digest(text)
+        if code == known.get("linked") and sources == known.get("sources"):
             return None
         whole = compile_monolith(configuration, kernel, text)
+        keys = {"linked": code, "monolith": digest_of(whole), "sources": sources}
+        if code == known.get("linked") and keys["monolith"] == known.get("monolith"):
+            return {**known, **keys}
+        cache = Cache(Path(folder) / "cache")
+        kernel.link(cache=cache)  # compiles the transfers
         links: list[float] = []
         audits: list[float] = []
         compiles: list[float] = []
         for _ in range(rounds):
             watch = Observer(keep=lambda *_: None)  # the link itself is not taken from the cache
             start = time.perf_counter()
-            kernel.link(cache=store, observer=watch)
+            kernel.link(cache=cache, observer=watch)
             links.append(time.perf_counter() - start)
             audits.append(dict(watch.times)["audit"])
             start = time.perf_counter()
             compile_monolith(configuration, kernel, text)
             compiles.append(time.perf_counter() - start)
-        return {"key": key, **_entry(linked, whole, links, audits, compiles)}
+        return {**keys, **_entry(linked, whole, links, audits, compiles)}
     except (LinkError, RuntimeError, StopIteration) as problem:
-        return {"key": "", "linked": False, "error": str(problem)}
+        return {"error": str(problem)}
 
 
 def _entry(
     linked: Any, whole: bytes, links: Sequence[float], audits: Sequence[float], compiles: Sequence[float]
-) -> dict[str, Any]:
+) -> Entry:
     ours, theirs = sass.read(linked.cubin), sass.read(whole)
     facts = cubin.facts(whole, cubin.kernels(whole)[0])
     counts = sass.count(ours)
     different = sass.compare(ours, theirs)
     return {
-        "linked": True,
         "identical": not different,
         "difference": different[:20],
         "instructions": {"linked": len(ours.instructions), "monolith": len(theirs.instructions)},
@@ -136,7 +143,7 @@ def _entry(
         "smem_bytes": linked.launch["smem_bytes"],
         "threads": linked.launch["threads"],
         "calls": len(counts.calls),
-        "families": _families(ours),
+        "units": _units(ours),
         "audit": linked.audit.ok,
         "link_s": round(statistics.median(links), 4),
         "audit_s": round(statistics.median(audits), 4),
@@ -146,51 +153,54 @@ def _entry(
 
 
 def run(names: Sequence[str], *, jobs: int, rounds: int, again: bool) -> int:
-    """Inspect the named configurations; print what is wrong, a table, and ``N linked, M identical``."""
-    head = {"benchmark": "inspect", "toolkit": toolchain.toolkit_version(), "cores": os.cpu_count(), "rounds": rounds}
-    results = Results.open(OUTPUT, head, again=again)
-    results.keep_only(list(BY_NAME))
+    """Inspect the named configurations; print what is wrong, a table, and ``N linked, M identical``.
+
+    What does not link is reported and keeps its earlier result."""
+    facts = {"toolkit": toolchain.toolkit_version(), "cores": os.cpu_count(), "rounds": rounds}
+    known = {} if again else store.read(OUTPUT)
+    found: dict[str, Entry] = {}
     progress = Progress(len(names))
-    with tempfile.TemporaryDirectory() as folder:
-        _compile_objects(names, Path(folder))
-        work = [(name, folder, rounds, results.key(name)) for name in names]
-        with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-            for name, entry in pool.imap_unordered(_inspect, work):
-                if entry is not None:
-                    results.add(name, entry.pop("key"), entry)
-                progress.step(f"{name}: {summary(results.entries[name])}{'' if entry else ' (known)'}")
-    results.keep_only(list(BY_NAME))
-    results.write()
-    return report({name: results.entries[name] for name in names})
+    folder = str(_compile_objects(names))
+    work = [(name, folder, rounds, known.get(name)) for name in names]
+    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+        for name, entry in pool.imap_unordered(_inspect, work):
+            found[name] = entry or known[name]
+            if entry is not None and "error" not in entry:
+                found[name] = {**entry, "with": entry.get("with", {**facts, "date": store.now()})}
+                store.add(OUTPUT, "inspect", {name: found[name]})
+            progress.step(f"{name}: {summary(found[name])}{'' if entry else ' (known)'}")
+    stale.record({name: entry["linked"] for name, entry in found.items() if "error" not in entry})
+    return report({name: found[name] for name in names})
 
 
-def _inspect(arguments: tuple[str, str, int, str | None]) -> tuple[str, dict[str, Any] | None]:
+def _inspect(arguments: tuple[str, str, int, Entry | None]) -> tuple[str, Entry | None]:
     return arguments[0], inspect(*arguments)
 
 
-def _compile_objects(names: Sequence[str], folder: Path) -> None:
-    """Every object once, ahead of the processes that link them."""
-    objects = Objects(folder, FOLDERS)
+def _compile_objects(names: Sequence[str]) -> Path:
+    """Every object once, ahead of the processes that link them; returns their folder."""
+    objects = linking.cached_objects()
     for name in names:
         try:
             BY_NAME[name].compose(objects)
         except (LinkError, RuntimeError, StopIteration):
             continue  # reported where the configuration is inspected
+    return objects.folder
 
 
-def summary(entry: dict[str, Any]) -> str:
-    if not entry["linked"]:
+def summary(entry: Entry) -> str:
+    if "error" in entry:
         return "does not link"
     same = "identical" if entry["identical"] else f"{len(entry['difference'])} lines differ"
     return f"{same}, {entry['link_s']:.2f} s against {entry['compile_s']:.2f} s"
 
 
-def report(found: dict[str, dict[str, Any]]) -> int:
+def report(found: dict[str, Entry]) -> int:
     """Print the table and the last line; the exit status is 1 where something is wrong."""
     wrong: list[str] = []
     print(f"{'configuration':58} {'instr':>6} {'regs':>5} {'smem':>7} {'link':>7} {'compile':>8} {'ratio':>6}")
     for name, entry in found.items():
-        if not entry["linked"]:
+        if "error" in entry:
             wrong.append(f"{name} does not link: {entry['error']}")
             continue
         registers, configuration = entry["registers"], BY_NAME[name]
@@ -203,15 +213,15 @@ def report(found: dict[str, dict[str, Any]]) -> int:
             wrong.append(f"{name} differs from its monolith:\n" + "\n".join(entry["difference"]))
         if registers["linked"] != registers["monolith"]:
             wrong.append(f"{name} has {registers['linked']} registers, its monolith {registers['monolith']}")
-        for family in NEEDED.get(configuration.mainloop.partition("_")[0], ()):
-            if not entry["families"].get(family):
-                wrong.append(f"{name} has no instruction of kind {family}")
+        for unit in configuration.needs:
+            if not entry["units"].get(unit):
+                wrong.append(f"{name} has no instruction of kind {unit}")
         if entry["calls"] or entry["stack"] or not entry["audit"]:
             wrong.append(f"{name} has {entry['calls']} calls and {entry['stack']} B of stack")
         if configuration.cute and entry["compile/link"] < CUTE_LIMIT:
             wrong.append(f"{name} links {entry['compile/link']:.2f} times as fast as it compiles, not {CUTE_LIMIT:g}")
     for line in wrong:
         print(line)
-    linked = sum(entry["linked"] for entry in found.values())
+    linked = sum("error" not in entry for entry in found.values())
     print(f"{linked} linked, {sum(entry.get('identical', False) for entry in found.values())} identical")
     return 1 if wrong else 0

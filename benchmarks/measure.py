@@ -3,121 +3,126 @@
 Needs torch and cuda-bindings, no compiler of PipeLink.  Each launch is timed inside a CUDA graph.  A ratio is the time
 of the other / the time of the linked kernel, so above 1 means that the linked kernel is faster; it comes from samples
 taken next to each other in alternating order, with a bootstrapped 95% interval of the median (timing.py).
+
+A result is that of one configuration on one shape, ``CONFIGURATION/SHAPE``.  It belongs to the machine code of the link
+and of the monolith, whose digests stand in it.  max-autotune, which is timed only when asked for, has a result of its
+own, ``CONFIGURATION/SHAPE/autotuned``.
 """
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import hashlib
-import json
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from benchmarks import timing
-from benchmarks.configurations import BY_NAME, Configuration, Shape
-from benchmarks.problems import Problem
-from benchmarks.progress import RESULTS, Progress, Results
+from benchmarks import store, timing
+from benchmarks.configurations import BY_NAME, Configuration, family_of
+from benchmarks.families.base import AUTOTUNED, Launch, Shape
+from benchmarks.machine_code import digest_of_package, manifest
+from benchmarks.progress import Progress
+from benchmarks.store import RESULTS, Entry
 from pipelink import runtime
 from pipelink.support.diagnostics import LinkError
 
 OUTPUT = RESULTS / "run.json"
-TAILS: tuple[Shape, ...] = ((127, 248, 80), (1000, 1224, 528))  # what every configuration is checked on first
 SAMPLE_MS = 5.0  # the time of one sample
 PAIRS = 12  # samples of each ratio, unless said otherwise
 Graph = Callable[[], None]
-#: Shapes on which max-autotune is timed: its search takes most of a minute each.
-AUTOTUNED: tuple[Shape, ...] = ((2048, 14336, 4096), (2048, 28672, 8192), (2048, 8192, 2048))
 
 
-def key_of(configuration: Configuration, folder: Path) -> str:
-    """Of the machine code and of what it is timed on."""
-    digest = hashlib.sha256(json.dumps(dataclasses.asdict(configuration)).encode())
-    for suffix in (".plk", ".monolith.plk"):
-        digest.update((folder / f"{configuration.name}{suffix}").read_bytes())
-    return digest.hexdigest()[:16]
+@dataclass(frozen=True)
+class Packages:
+    """The link of a configuration and its monolith, in a folder."""
+
+    configuration: Configuration
+    folder: Path
+
+    @property
+    def paths(self) -> dict[str, Path]:
+        name = self.configuration.name
+        return {"linked": self.folder / f"{name}.plk", "monolith": self.folder / f"{name}.monolith.plk"}
+
+    @property
+    def there(self) -> bool:
+        return all(path.is_file() for path in self.paths.values())
+
+    def digests(self) -> dict[str, str]:
+        """Of the machine code."""
+        return {name: digest_of_package(path) for name, path in self.paths.items()}
+
+    def toolkit(self) -> str:
+        return manifest(self.paths["linked"])["targets"][0]["toolkit"]
 
 
-def graph_of(launch: Callable[[torch.Tensor], object], weights: Sequence[torch.Tensor], launches: int) -> Graph:
-    """A CUDA graph of so many launches over the weights in turn, as a call."""
+def graph_of(launch: Launch, rotation: Sequence[dict[str, Any]], launches: int) -> Graph:
+    """A CUDA graph of so many launches over the arguments in turn, as a call."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
         for _ in range(2):
-            launch(weights[0])
+            launch(rotation[0])
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         for number in range(launches):
-            launch(weights[number % len(weights)])
+            launch(rotation[number % len(rotation)])
     return graph.replay
 
 
-def measure(configuration: Configuration, folder: Path, pairs: int, autotune: bool) -> dict[str, Any]:
-    """One configuration's entry."""
-    names = {"linked": f"{configuration.name}.plk", "monolith": f"{configuration.name}.monolith.plk"}
-    kernels = {name: runtime.load(folder / file) for name, file in names.items()}
-    entry: dict[str, Any] = {"relative_error": {}, "shapes": {}}
-    try:
-        for shape in TAILS:
-            for kernel in kernels.values():
-                problem = Problem(configuration, shape)
-                kernel(**problem.arguments())
-                entry["relative_error"]["x".join(map(str, shape))] = problem.check()
-        for shape in configuration.shapes:
-            entry["shapes"]["x".join(map(str, shape))] = _time(configuration, shape, kernels, pairs, autotune)
-        entry["correct"] = True
-    except (AssertionError, LinkError, RuntimeError) as problem:
-        entry |= {"correct": False, "error": str(problem)[:2000]}
-    torch.cuda.synchronize()
-    for kernel in kernels.values():
-        kernel.close()
-    return entry
+def _check(configuration: Configuration, shape: Shape, kernels: Mapping[str, runtime.Kernel]) -> Entry:
+    """The linked kernel's error on a shape that is not timed.  Raises AssertionError where one of them is wrong."""
+    errors: dict[str, float] = {}
+    for name, kernel in kernels.items():
+        problem = configuration.problem(shape)
+        kernel(**problem.arguments())
+        errors[name] = problem.check()
+    return {"relative_error": errors["linked"]}
 
 
 def _time(
-    configuration: Configuration, shape: Shape, kernels: dict[str, runtime.Kernel], pairs: int, autotune: bool
-) -> dict[str, Any]:
-    problem = Problem(configuration, shape, guarded=False)
+    configuration: Configuration, shape: Shape, kernels: Mapping[str, runtime.Kernel], pairs: int, autotuned: bool
+) -> Entry:
+    """The figures of one shape; of max-autotune alone with ``autotuned``."""
+    problem = configuration.problem(shape, guarded=False)
     arguments = problem.arguments()
-    results: dict[str, torch.Tensor] = {}
+    results: dict[str, list[torch.Tensor]] = {}
     for name, kernel in kernels.items():
         kernel.preload(**arguments)
         problem.poison()
         kernel(**arguments)
-        results[name] = problem.out.clone()
+        results[name] = problem.outputs()
     error = problem.check()
-    assert torch.equal(results["linked"], results["monolith"]), "the linked kernel and its monolith differ"
-    calls: dict[str, Callable[[torch.Tensor], object]] = {
-        name: lambda b, kernel=kernel: kernel(**{**arguments, "b": b}) for name, kernel in kernels.items()
-    }
-    calls["product"] = problem.product()
-    compiled = problem.compiled()
-    if compiled is not None:
-        calls["compiled"] = compiled
-        if autotune and configuration.gated and shape in AUTOTUNED and configuration.parts.element != "e4m3":
-            calls["autotuned"] = problem.autotuned()
-    launches = max(1, round(SAMPLE_MS / (problem.work / 650e-3)))  # at 650 TFLOP/s
-    weights = problem.weights(launches)
+    same = all(torch.equal(a, b) for a, b in zip(results["linked"], results["monolith"], strict=True))
+    assert same, "the linked kernel and its monolith differ"
+    calls: dict[str, Launch] = {name: lambda given, kernel=kernel: kernel(**given) for name, kernel in kernels.items()}
+    if autotuned:
+        calls = {"linked": calls["linked"], "autotuned": problem.autotuned()}
+    else:
+        calls |= problem.peers()
+    launches = max(1, round(SAMPLE_MS / problem.expected_ms))
+    rotation = problem.rotation(launches)
     graphs: dict[str, Graph] = {}
     failed: dict[str, str] = {}
     for name, call in calls.items():
         try:
-            graphs[name] = graph_of(call, weights, launches)
+            graphs[name] = graph_of(call, rotation, launches)
         except Exception as broken:  # whatever torch and its compiler raise: a peer less, not a wrong kernel
             if name in kernels:
                 raise
             failed[name] = f"{type(broken).__name__}: {broken}"[:500]
     others = [name for name in graphs if name != "linked"]
+    found: Entry = {"relative_error": error, "us": {}, "ratio": {}, **({"failed": failed} if failed else {})}
+    if not others:
+        return found
     times = timing.paired({name: (graphs[name], graphs["linked"]) for name in others}, pairs, 1)
-    found: dict[str, Any] = {"relative_error": error, "us": {}, "ratio": {}}
-    if failed:
-        found["failed"] = failed
     for name in others:
         median, low, high = timing.interval([x / y for x, y in zip(*times[name], strict=True)])
         found["ratio"][name] = {"median": round(median, 5), "low": round(low, 5), "high": round(high, 5)}
@@ -128,54 +133,120 @@ def _time(
     return found
 
 
+def measure(packages: Packages, parts: Sequence[tuple[Shape, bool]], pairs: int) -> Iterator[tuple[str, Entry]]:
+    """The entries of one configuration: of the family's tails, which are not timed, then of some shapes, each with
+    whether max-autotune is meant.  After a wrong one all are wrong, and nothing is timed.
+
+    A kernel that computes something wrong is a result.  One that cannot be launched is none: raises RuntimeError or
+    LinkError."""
+    configuration = packages.configuration
+    facts = {**timing.machine(), "toolkit": packages.toolkit(), "pairs": pairs, "date": store.now()}
+    tails, wrong = family_of(configuration).tails, Entry()
+    with ExitStack() as stack:
+        kernels = {name: stack.enter_context(closing(runtime.load(path))) for name, path in packages.paths.items()}
+        work = [(configuration.entry(s), partial(_check, configuration, s, kernels)) for s in tails]
+        work += [
+            (configuration.entry(s) + (AUTOTUNED if a else ""), partial(_time, configuration, s, kernels, pairs, a))
+            for s, a in parts
+        ]
+        for name, figures in work:
+            try:
+                found = wrong or {"correct": True, **figures()}
+            except AssertionError as problem:
+                found = wrong = {"correct": False, "error": str(problem)[:2000]}
+            torch.cuda.synchronize()
+            yield name, {**packages.digests(), **found, "with": facts}
+
+
+def parts_left(
+    configuration: Configuration, digests: Mapping[str, str], known: Mapping[str, Entry], autotune: bool
+) -> list[tuple[Shape, bool]]:
+    """What of a configuration has no right result of this machine code."""
+    parts = [(shape, False) for shape in configuration.shapes]
+    parts += [(shape, True) for shape in configuration.autotuned if autotune]
+
+    def is_known(shape: Shape, autotuned: bool) -> bool:
+        entry = known.get(configuration.entry(shape) + (AUTOTUNED if autotuned else ""), {})
+        return bool(entry.get("correct")) and all(entry.get(name) == digest for name, digest in digests.items())
+
+    return [part for part in parts if not is_known(*part)]
+
+
 def run(names: Sequence[str], arguments: argparse.Namespace) -> int:
-    """Measure the named configurations whose packages are there; print a short table last."""
+    """Measure the named configurations whose packages are there; print a short table last.
+
+    The exit status is 1 where a result is wrong, and 3 where ``--minutes`` were over before all were measured."""
     torch.backends.cuda.matmul.allow_tf32 = False
     torch._dynamo.config.recompile_limit = 200
     folder: Path = arguments.folder
-    chosen = [BY_NAME[name] for name in names if BY_NAME[name].runs and (folder / f"{name}.plk").is_file()]
+    chosen = [packages for name in names if (packages := Packages(BY_NAME[name], folder)).there]
     if not chosen:
         print(
             f"{folder} holds no package of these: run `python -m benchmarks prepare {folder}` where the compilers are"
         )
         return 1
-    pairs: int = arguments.rounds or PAIRS
-    head = {
-        "benchmark": "run",
-        "gpu": torch.cuda.get_device_name(0),
-        "driver": timing.driver_version(),
-        "toolkit": json.loads(timing.manifest(folder / f"{chosen[0].name}.plk"))["targets"][0]["toolkit"],
-        "torch": torch.__version__,
-        "pairs": pairs,
-    }
-    results = Results.open(arguments.output or OUTPUT, head, again=arguments.again)
-    results.keep_only(list(BY_NAME))
-    missing = [c for c in chosen if results.key(c.name) != key_of(c, folder) or not results.entries[c.name]["correct"]]
-    progress = Progress(len(missing))
-    for configuration in missing:
-        entry = measure(configuration, folder, pairs, arguments.compile)
-        results.add(configuration.name, key_of(configuration, folder), entry)
-        progress.step(f"{configuration.name}: {'right' if entry['correct'] else entry['error'].splitlines()[0]}")
+    output: Path = arguments.output or OUTPUT
+    committed = {} if arguments.again else store.read(OUTPUT)
+    known = committed | (store.read(output) if output != OUTPUT else {})
+    left = [(p, parts_left(p.configuration, p.digests(), known, arguments.compile)) for p in chosen]
+    left = [(packages, parts) for packages, parts in left if parts]
+    print(f"{sum(len(parts) for _, parts in left)} results of {len(left)} configurations to measure", flush=True)
+    progress = Progress(len(left))
+    broken = 0
+    for packages, parts in left:
+        name = packages.configuration.name
+        if arguments.minutes and progress.spent > 60 * arguments.minutes:
+            print(f"{progress.total - progress.done} configurations are left; the same command goes on from here")
+            break
+        try:
+            wrong: list[str] = []
+            for part, entry in measure(packages, parts, arguments.rounds or PAIRS):
+                store.add(output, "run", {part: entry})
+                known[part] = entry
+                wrong += [] if entry["correct"] else [entry["error"]]
+            progress.step(f"{name}: {wrong[0].splitlines()[0] if wrong else 'right'}")
+        except (LinkError, RuntimeError) as problem:
+            broken += 1
+            progress.step(f"{name}: not measured: {problem}")
+            if not _alive():
+                print("the device takes no more launches")
+                break
         torch.cuda.empty_cache()
-    return report({c.name: results.entries[c.name] for c in chosen})
+    wrong_any = report({p.configuration.name: _entries(p.configuration, known) for p in chosen})
+    return 1 if wrong_any or broken else 3 if progress.done < progress.total else 0
+
+
+def _alive() -> bool:
+    try:
+        torch.cuda.synchronize()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _entries(configuration: Configuration, known: Mapping[str, Entry]) -> list[Entry]:
+    return [entry for name, entry in known.items() if name.startswith(f"{configuration.name}/")]
 
 
 def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(statistics.mean(math.log(value) for value in values))
 
 
-def report(found: dict[str, dict[str, Any]]) -> int:
-    """Print the table; the exit status is 1 where a result is wrong."""
+def report(found: Mapping[str, Sequence[Entry]]) -> int:
+    """Print a line of means for each configuration; the exit status is 1 where a result is wrong."""
     columns = ("monolith", "product", "compiled", "autotuned")
     print(f"{'configuration':58} {'shapes':>6} " + " ".join(f"{name:>9}" for name in columns))
-    for name, entry in found.items():
-        if not entry["correct"]:
-            print(f"{name:58} WRONG: {entry['error']}")
+    right = 0
+    for name, listed in found.items():
+        entries = [entry for entry in listed if not entry["correct"] or "ratio" in entry]
+        if wrong := [entry["error"] for entry in entries if not entry["correct"]]:
+            print(f"{name:58} WRONG: {wrong[0]}")
             continue
+        right += bool(entries)
         cells: list[str] = []
         for column in columns:
-            ratios = [s["ratio"][column]["median"] for s in entry["shapes"].values() if column in s["ratio"]]
+            ratios = [entry["ratio"][column]["median"] for entry in entries if column in entry["ratio"]]
             cells.append(f"{geometric_mean(ratios):9.4f}" if ratios else f"{'':9}")
-        print(f"{name:58} {len(entry['shapes']):6} " + " ".join(cells))
-    print(f"{sum(entry['correct'] for entry in found.values())} of {len(found)} configurations right")
-    return 0 if all(entry["correct"] for entry in found.values()) else 1
+        print(f"{name:58} {len(entries):6} " + " ".join(cells))
+    print(f"{right} of {len(found)} configurations right")
+    return 0 if all(entry["correct"] for entries in found.values() for entry in entries) else 1

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks import linking, stale
 from benchmarks.configurations import BY_NAME, FOLDERS
 from benchmarks.inspection import compile_monolith
+from benchmarks.machine_code import digest_of
 from benchmarks.progress import Progress
 from pipelink.backend import toolchain
-from pipelink.components.gemm import Objects
 from pipelink.package import PackageImage, package_bytes
 from pipelink.support.diagnostics import LinkError
 
@@ -20,21 +20,19 @@ def run(names: Sequence[str], folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     configurations = [BY_NAME[name] for name in names if BY_NAME[name].runs]
     progress = Progress(len(configurations))
-    failed = 0
-    with tempfile.TemporaryDirectory() as made:
-        objects = Objects(Path(made), FOLDERS)
-        for configuration in configurations:
-            try:
-                kernel = configuration.compose(objects)
-                linked = kernel.link()
-                whole = compile_monolith(configuration, kernel, kernel.monolith(FOLDERS))
-            except (LinkError, RuntimeError, StopIteration) as problem:
-                failed += 1
-                progress.step(f"{configuration.name}: {problem}")
-                continue
-            (target,) = linked.targets
-            image = PackageImage(target.arch, whole, target.launch, target.registers, toolchain.toolkit_version())
-            linked.save(folder / f"{configuration.name}.plk")
-            (folder / f"{configuration.name}.monolith.plk").write_bytes(package_bytes("gemm", [image]))
-            progress.step(configuration.name)
-    return 1 if failed else 0
+    objects = linking.cached_objects()
+    digests: dict[str, str] = {}
+    for configuration in configurations:
+        try:
+            kernel, linked = linking.link(configuration, objects)
+            whole = compile_monolith(configuration, kernel, kernel.monolith(FOLDERS))
+        except (LinkError, RuntimeError, StopIteration) as problem:
+            progress.step(f"{configuration.name}: {problem}")
+            continue
+        digests[configuration.name] = digest_of(linked.cubin)
+        image = PackageImage(linked.arch, whole, linked.launch, linked.registers, toolchain.toolkit_version())
+        kernel.link().save(folder / f"{configuration.name}.plk")
+        (folder / f"{configuration.name}.monolith.plk").write_bytes(package_bytes(kernel.name, [image]))
+        progress.step(configuration.name)
+    stale.record(digests)
+    return 0 if len(digests) == len(configurations) else 1

@@ -1,8 +1,10 @@
 """The documentation's tables and plots of numbers, made of ``benchmarks/results/*.json`` and of nothing else.
 
 ``tables()`` gives each table by the name of its markers; ``docs/generate.py`` puts them between
-``<!-- begin NAME -->`` and ``<!-- end NAME -->``, and writes ``plots()`` into its folder.  A result that is not there
-gives no table and no plot.
+``<!-- begin NAME -->`` and ``<!-- end NAME -->``, and writes ``plots()`` into its folder.  A result file that is not
+there gives no table and no plot; one that would leave a table or a plot empty is an error.  Results of configurations
+that are no more stay in their file and are not shown.  What was measured with other machine code than was recorded last
+(``code.json``) is shown with a mark.
 """
 
 from __future__ import annotations
@@ -10,40 +12,91 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from benchmarks.configurations import BY_NAME, MODELS, Configuration
+from benchmarks import store
+from benchmarks.configurations import CONFIGURATIONS, Configuration
+from benchmarks.families import FAMILIES
+from benchmarks.families.base import AUTOTUNED, Family, Kind, Shape, shape_text
+from benchmarks.machine_code import belongs
 from benchmarks.plot import Plot, Series
+from benchmarks.store import RESULTS, Entry, facts
 
-RESULTS = Path(__file__).parent / "results"
+MARK = "†"
+FOOTNOTE = f"{MARK} measured with earlier machine code."
+#: The configuration that benchmarks/gemm/run.py times beside a GEMM written by hand.
+BY_HAND = "wgmma_128x256x64-store-grouped_tiles-sm_90a"
 
-Result = dict[str, Any]
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """The lines of a table.  Raises ValueError where it has no rows: nobody wants to publish that."""
+    lines = [f"| {' | '.join(map(str, row))} |" for row in rows]
+    if not lines:
+        raise ValueError(f"the table of '{', '.join(header)}' has no rows")
+    return [f"| {' | '.join(header)} |", "|" + "---|" * len(header), *lines]
 
 
-def _gemm(result: Result) -> str:
+def _is_earlier(configuration: str, entry: Entry) -> bool:
+    """Whether a result is of other machine code than what was recorded last; False where nothing was recorded."""
+    code = store.read(RESULTS / "code.json")
+    return configuration in code and not belongs(entry, code[configuration]["linked"])
+
+
+def _marked(text: str, earlier: bool) -> str:
+    return f"{text} {MARK}" if earlier else text
+
+
+def _noted(lines: Sequence[str]) -> str:
+    """The lines of a table and what stands below it, with a footnote if a mark asks for it."""
+    return "\n".join([*lines, "", FOOTNOTE] if any(MARK in line for line in lines) else lines)
+
+
+def _mean(values: Iterable[float]) -> float:
+    return math.exp(statistics.mean(math.log(value) for value in values))
+
+
+def _ratio(found: Mapping[str, float]) -> str:
+    return f"{found['median']:.4f} ({found['low']:.4f} to {found['high']:.4f})"
+
+
+def _extents(text: str) -> str:
+    return text.replace("x", " × ")
+
+
+def _machine(entries: Sequence[Entry]) -> str:
+    """What entries were measured with."""
+    return (
+        f"{facts(entries, 'gpu')}, driver {facts(entries, 'driver')}, CUDA {facts(entries, 'toolkit')}, "
+        f"torch {facts(entries, 'torch')}"
+    )
+
+
+def _gemm(path: Path) -> str:
     """Throughput of the linked GEMM and its references; ratios above 1 mean that the linked kernel is faster."""
-    lines = [
-        "| M × N × K | linked, TFLOP/s | monolith | by hand | cuBLAS | linked / cuBLAS (95% interval) |",
-        "|---|---|---|---|---|---|",
-    ]
-    for shape, found in result["shapes"].items():
-        rate, ratio = found["tflops"], found["ratio"]["linked/cublas"]
-        lines.append(
-            f"| {shape.replace('x', ' × ')} | {rate['linked']:.0f} | {rate['monolith']:.0f} | {rate['hand']:.0f} "
-            f"| {rate['cublas']:.0f} | {ratio['median']:.4f} ({ratio['low']:.4f} to {ratio['high']:.4f}) |"
-        )
-    mean = result["geometric_mean"]
+    found = store.read(path)
+    entries = list(found.values())
+    lines = _table(
+        ("M × N × K", "linked, TFLOP/s", "monolith", "by hand", "cuBLAS", "linked / cuBLAS (95% interval)"),
+        (
+            (
+                _marked(_extents(shape), _is_earlier(BY_HAND, entry)),
+                *(f"{entry['tflops'][name]:.0f}" for name in ("linked", "monolith", "hand", "cublas")),
+                _ratio(entry["ratio"]["linked/cublas"]),
+            )
+            for shape, entry in found.items()
+        ),
+    )
+    over = ("linked/cublas", "linked/hand", "linked/monolith")
+    cublas, hand, monolith = (_mean(entry["ratio"][name]["median"] for entry in entries) for name in over)
     lines += [
         "",
-        "A ratio above 1 means that the linked kernel is faster. Geometric means: "
-        f"{mean['linked/cublas']:.4f} over cuBLAS, {mean['linked/hand']:.4f} over the GEMM written by hand, "
-        f"{mean['linked/monolith']:.4f} over the monolith. bf16, random data, one {result['gpu']}, driver "
-        f"{result['driver']}, CUDA {result['toolkit']}, torch {result['torch']}; paired and interleaved, "
-        f"{result['rounds']} pairs a shape.",
+        f"A ratio above 1 means that the linked kernel is faster. Geometric means: {cublas:.4f} over cuBLAS, "
+        f"{hand:.4f} over the GEMM written by hand, {monolith:.4f} over the monolith. bf16, random data, one "
+        f"{_machine(entries)}; paired and interleaved, {facts(entries, 'pairs')} pairs a shape.",
     ]
-    return "\n".join(lines)
+    return _noted(lines)
 
 
 #: Rows of the linker's table: figure, its meaning, how it is printed.
@@ -58,216 +111,234 @@ _FIGURES: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def _linker(result: Result) -> str:
+def _linker(path: Path) -> str:
     """How fast the linker is."""
+    result = json.loads(path.read_text())
     figures = result["figures"]
-    lines = ["| what | measured |", "|---|---|"]
-    lines += [f"| {text} | {form.format(figures[name])} |" for name, text, form in _FIGURES if name in figures]
+    rows = [(text, form.format(figures[name])) for name, text, form in _FIGURES if name in figures]
+    lines = _table(("what", "measured"), rows)
     return "\n".join([*lines, "", ", ".join(f"{key} {value}" for key, value in result["machine"].items()) + "."])
 
 
 # ---------------------------------------------------------------------------------------------- configurations
-def _read(name: str) -> Result:
-    path = RESULTS / f"{name}.json"
-    return json.loads(path.read_text()) if path.exists() else {"configurations": {}}
+@dataclass(frozen=True)
+class Timed:
+    """A right result of a configuration on a shape: ratios by peer, and throughput."""
+
+    configuration: Configuration
+    shape: Shape
+    entries: tuple[Entry, ...]
+
+    @property
+    def ratio(self) -> dict[str, dict[str, float]]:
+        return {peer: ratio for entry in self.entries for peer, ratio in entry["ratio"].items()}
+
+    @property
+    def tflops(self) -> float:
+        return self.entries[0]["tflops"]
+
+    @property
+    def earlier(self) -> bool:
+        return any(_is_earlier(self.configuration.name, entry) for entry in self.entries)
 
 
-def _known(result: Result) -> Iterable[tuple[Configuration, Result]]:
-    return ((BY_NAME[name], entry) for name, entry in result["configurations"].items() if name in BY_NAME)
+def _timed(path: Path) -> dict[str, list[Timed]]:
+    """The right results by configuration, on the shapes of today."""
+    there = {name: entry for name, entry in store.read(path).items() if entry["correct"]}
+
+    def find(c: Configuration, shape: Shape) -> tuple[Entry, ...]:
+        names = (c.entry(shape), c.entry(shape) + AUTOTUNED)
+        return tuple(there[name] for name in names if name in there) if names[0] in there else ()
+
+    found = {c.name: [Timed(c, s, entries) for s in c.shapes if (entries := find(c, s))] for c in CONFIGURATIONS}
+    return {name: results for name, results in found.items() if results}
 
 
-def _mean(values: Iterable[float]) -> float:
-    return math.exp(statistics.mean(math.log(value) for value in values))
+def _wrong(path: Path) -> set[str]:
+    """The names of configurations that have a wrong result."""
+    return {name.partition("/")[0] for name, entry in store.read(path).items() if not entry["correct"]}
 
 
-def _ratio(found: dict[str, float]) -> str:
-    return f"{found['median']:.4f} ({found['low']:.4f} to {found['high']:.4f})"
+def _inspected(path: Path) -> list[tuple[Configuration, Entry]]:
+    there = store.read(path)
+    return [(c, there[c.name]) for c in CONFIGURATIONS if c.name in there]
 
 
-def _inspect(result: Result) -> str:
+def _inspect(path: Path) -> str:
     """Every configuration: what was linked, and how it compares with its monolith."""
-    lines = [
-        "| mainloop, epilogue, scheduler | for | instructions | registers | shared memory | machine code | link | "
-        "full compile | compile / link | time of monolith / linked |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    timed = _read("run")["configurations"]
-    linked = identical = 0
-    for c, entry in _known(result):
-        if not entry["linked"]:
-            continue
-        linked, identical = linked + 1, identical + entry["identical"]
+    found, timed = _inspected(path), _timed(RESULTS / "run.json")
+
+    def row(c: Configuration, entry: Entry) -> tuple[str, ...]:
         same = "identical" if entry["identical"] else c.explained or "differs"
         ratio = "not measured" if c.runs else "not run"
-        if timed.get(c.name, {}).get("correct") and c.runs:
-            ratios = [shape["ratio"]["monolith"] for shape in timed[c.name]["shapes"].values()]
+        if results := timed.get(c.name, []) if c.runs else []:
+            ratios = [result.ratio["monolith"] for result in results]
             ratio = _ratio(ratios[0]) if len(ratios) == 1 else f"{_mean(r['median'] for r in ratios):.4f} (mean)"
-        lines.append(
-            f"| `{c.mainloop}`, `{c.epilogue}`, `{c.scheduler}` | {c.target} | {entry['instructions']['linked']} "
-            f"| {entry['registers']['linked']} | {entry['smem_bytes'] / 1024:.0f} KiB | {same} "
-            f"| {entry['link_s']:.2f} s | {entry['compile_s']:.2f} s | {entry['compile/link']:.2f} | {ratio} |"
-        )
+            ratio = _marked(ratio, any(result.earlier for result in results))
+        return (
+            _marked(c.title, _is_earlier(c.name, entry)), c.target, str(entry["instructions"]["linked"]),
+            str(entry["registers"]["linked"]), f"{entry['smem_bytes'] / 1024:.0f} KiB", same,
+            f"{entry['link_s']:.2f} s", f"{entry['compile_s']:.2f} s", f"{entry['compile/link']:.2f}", ratio,
+        )  # fmt: skip
+
+    lines = _table(
+        (
+            "parts", "for", "instructions", "registers", "shared memory", "machine code", "link", "full compile",
+            "compile / link", "time of monolith / linked",
+        ),
+        (row(c, entry) for c, entry in found),
+    )  # fmt: skip
+    entries = [entry for _, entry in found]
     lines += [
         "",
-        f"{linked} linked, {identical} identical. CUDA {result['toolkit']}, {result['cores']} cores; a link includes "
-        f"its audit; medians of {result['rounds']} interleaved pairs.",
+        f"{len(found)} linked, {sum(entry['identical'] for entry in entries)} identical. CUDA "
+        f"{facts(entries, 'toolkit')}, {facts(entries, 'cores')} cores; a link includes its audit; medians of "
+        f"{facts(entries, 'rounds')} interleaved pairs.",
     ]
-    return "\n".join(lines)
+    return _noted(lines)
 
 
-def _summary(result: Result) -> str:
+def _summary(path: Path) -> str:
     """The same by architecture, for the front page."""
-    lines = [
-        "| architecture | configurations | machine code equal to the monolith's | run on a GPU | full compile / link |",
-        "|---|---|---|---|---|",
-    ]
-    groups: dict[str, list[tuple[Configuration, Result]]] = {}
-    for c, entry in _known(result):
-        if entry["linked"]:
-            groups.setdefault(f"{c.target}{', a component in CuTe' if c.cute else ''}", []).append((c, entry))
-    timed = _read("run")["configurations"]
-    for name, found in groups.items():
-        done = [timed[c.name]["correct"] for c, _ in found if c.name in timed]
-        run = "not run"
-        if found[0][0].runs and done:
-            run = f"{len(done)} of {len(found)}, {'all right' if all(done) else f'{done.count(False)} wrong'}"
+    groups: dict[str, list[tuple[Configuration, Entry]]] = {}
+    for c, entry in _inspected(path):
+        groups.setdefault(f"{c.target}{', a component in CuTe' if c.cute else ''}", []).append((c, entry))
+    timed, wrong = _timed(RESULTS / "run.json"), _wrong(RESULTS / "run.json")
+
+    def run(found: Sequence[tuple[Configuration, Entry]]) -> str:
+        names = [c.name for c, _ in found if c.runs and (c.name in timed or c.name in wrong)]
+        if not names:
+            return "not run"
+        bad = sum(name in wrong for name in names)
+        earlier = any(result.earlier for name in names for result in timed.get(name, ()))
+        return _marked(f"{len(names)} of {len(found)}, {f'{bad} wrong' if bad else 'all right'}", earlier)
+
+    def row(name: str, found: Sequence[tuple[Configuration, Entry]]) -> tuple[object, ...]:
         ratios = [entry["compile/link"] for _, entry in found]
-        lines.append(
-            f"| {name} | {len(found)} | {sum(entry['identical'] for _, entry in found)} | {run} "
-            f"| {min(ratios):.2f} to {max(ratios):.2f} |"
+        same = sum(entry["identical"] for _, entry in found)
+        earlier = any(_is_earlier(c.name, entry) for c, entry in found)
+        return _marked(name, earlier), len(found), same, run(found), f"{min(ratios):.2f} to {max(ratios):.2f}"
+
+    return _noted(
+        _table(
+            (
+                "architecture", "configurations", "machine code equal to the monolith's", "run on a GPU",
+                "full compile / link",
+            ),
+            (row(name, found) for name, found in groups.items()),
         )
-    return "\n".join(lines)
+    )  # fmt: skip
 
 
-#: Rows of a family's table: title, configurations, the peers that stand beside it.
-_FAMILIES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
-    ("bf16, `store`", "bf16", "store", ("product",)),
-    ("bf16, `swiglu`", "bf16", "swiglu", ("product", "compiled", "autotuned")),
-    ("e4m3, `store`", "e4m3", "store", ("product",)),
-    ("e4m3, `swiglu`", "e4m3", "swiglu", ("product", "compiled")),
-)
-_PEERS = {
-    "product": "cuBLAS, product alone",
-    "compiled": "cuBLAS + torch.compile",
-    "autotuned": "torch.compile, max-autotune",
-}
-
-
-def _peer(peer: str, element: str) -> str:
-    return _PEERS[peer].replace("cuBLAS", "torch._scaled_mm") if element == "e4m3" else _PEERS[peer]
-
-
-def best(result: Result, element: str, epilogue: str) -> dict[str, tuple[Configuration, Result]]:
-    """The fastest configuration of a family for each shape of the models, by shape."""
-    found: dict[str, tuple[Configuration, Result]] = {}
-    for shape in ("x".join(map(str, shape)) for shape in MODELS):
-        fitting = [
-            (c, entry["shapes"][shape])
-            for c, entry in _known(result)
-            if c.parts.element == element and c.epilogue == epilogue and shape in entry["shapes"]
-            if not c.mainloop.startswith("fp8_block")
-        ]
-        if fitting:
-            found[shape] = max(fitting, key=lambda pair: pair[1]["ratio"]["product"]["median"])
+# ---------------------------------------------------------------------------------------------------------- families
+def best(path: Path, family: Family, kind: Kind) -> dict[str, Timed]:
+    """The fastest configuration of a kind for each of the family's shapes, by shape: that with the best ratio to the
+    first peer."""
+    fitting = [result for results in _timed(path).values() for result in results if _fits(result, family, kind)]
+    peer = next(iter(kind.peers))
+    found: dict[str, Timed] = {}
+    for shape in family.shapes:
+        if there := [result for result in fitting if result.shape == shape and peer in result.ratio]:
+            found[shape_text(shape)] = max(there, key=lambda result: result.ratio[peer]["median"])
     return found
 
 
-def _shape(text: str) -> str:
-    m, n, k = text.split("x")
-    return f"{m} × {n} × {k}"
+def _fits(result: Timed, family: Family, kind: Kind) -> bool:
+    return result.configuration in family.configurations and kind.fits(result.configuration)
 
 
-def _run(result: Result) -> str:
-    """The families on the shapes of language models: the best tile of each shape beside what torch offers."""
+def _models(path: Path) -> str:
+    """The families on their shapes: the best configuration of each shape beside what torch offers."""
     lines: list[str] = []
-    for title, element, epilogue, peers in _FAMILIES:
-        found = best(result, element, epilogue)
-        if not found:
-            continue
-        there = [peer for peer in peers if any(peer in entry["ratio"] for _, entry in found.values())]
-        names = " | ".join(_peer(peer, element) for peer in there)
-        lines += [
-            f"**{title}**",
-            "",
-            f"| M × N × K | mainloop | TFLOP/s | {names} |",
-            "|---|---|---|" + "---|" * len(there),
-        ]
-        for shape, (c, entry) in found.items():
-            cells = [_ratio(entry["ratio"][peer]) if peer in entry["ratio"] else "" for peer in there]
-            lines.append(f"| {_shape(shape)} | `{c.mainloop}` | {entry['tflops']:.0f} | {' | '.join(cells)} |")
-        means = [
-            f"{_mean(e['ratio'][peer]['median'] for _, e in found.values() if peer in e['ratio']):.4f}"
-            for peer in there
-        ]
-        lines += [f"| geometric mean | | | {' | '.join(means)} |", ""]
+    shown: list[Entry] = []
+    for family in FAMILIES:
+        for kind in family.kinds:
+            found = best(path, family, kind)
+            there = [peer for peer in kind.peers if any(peer in result.ratio for result in found.values())]
+            rows = [
+                (
+                    _marked(_extents(shape), result.earlier), result.configuration.variant, f"{result.tflops:.0f}",
+                    *(_ratio(result.ratio[peer]) if peer in result.ratio else "" for peer in there),
+                )
+                for shape, result in found.items()
+            ]  # fmt: skip
+            if found:
+                means = [_mean(r.ratio[p]["median"] for r in found.values() if p in r.ratio) for p in there]
+                rows.append(("geometric mean", "", "", *(f"{mean:.4f}" for mean in means)))
+            header = (family.axes, family.variants, "TFLOP/s", *(kind.peers[peer] for peer in there))
+            lines += [f"**{kind.title}**", "", *_table(header, rows), ""]
+            shown += [entry for result in found.values() for entry in result.entries]
     lines.append(
         "Time of the other / time of the linked kernel (95% interval): above 1 means that the linked kernel is faster. "
-        f"Random data, CUDA graphs, one {result['gpu']}, driver {result['driver']}, CUDA {result['toolkit']}, torch "
-        f"{result['torch']}; {result['pairs']} interleaved pairs."
+        f"Random data, CUDA graphs, one {_machine(shown)}; {facts(shown, 'pairs')} interleaved pairs."
     )
-    return "\n".join(lines)
+    return _noted(lines)
 
 
-def _families(result: Result) -> str:
-    """Each family in one line per peer, for the front page."""
-    lines = ["| kernel | beside | geometric mean | slowest shape | fastest shape |", "|---|---|---|---|---|"]
-    for title, element, epilogue, peers in _FAMILIES:
-        found = best(result, element, epilogue)
-        for peer in peers:
-            ratios = [e["ratio"][peer]["median"] for _, e in found.values() if peer in e["ratio"]]
-            if ratios:
-                cells = " | ".join(f"{value:.3f}" for value in (_mean(ratios), min(ratios), max(ratios)))
-                lines.append(f"| {title} | {_peer(peer, element)} | {cells} |")
-    return "\n".join(
-        [
-            *lines,
-            "",
-            f"Time of the other / time of the linked kernel over {len(MODELS)} shapes of language models, the fastest "
-            f"tile of each; above 1 means that the linked kernel is faster. One {result['gpu']}, CUDA "
-            f"{result['toolkit']}, torch {result['torch']}.",
-        ]
-    )
+def _families(path: Path) -> str:
+    """Each kind in one line per peer, for the front page."""
+    rows: list[tuple[str, ...]] = []
+    notes: list[str] = []
+    for family in FAMILIES:
+        shown: list[Entry] = []
+        for kind in family.kinds:
+            found = best(path, family, kind)
+            for peer, label in kind.peers.items():
+                results = [result for result in found.values() if peer in result.ratio]
+                if results:
+                    ratios = [result.ratio[peer]["median"] for result in results]
+                    cells = [f"{value:.3f}" for value in (_mean(ratios), min(ratios), max(ratios))]
+                    title = _marked(kind.title, any(result.earlier for result in results))
+                    rows.append((title, label, str(len(results)), *cells))
+                    shown += [entry for result in results for entry in result.entries]
+        if shown:
+            notes.append(
+                f"Time of the other / time of the linked kernel over {family.about}, the fastest tile of each; above 1 "
+                f"means that the linked kernel is faster. One {_machine(shown)}."
+            )
+    header = ("kernel", "beside", "shapes", "geometric mean", "slowest shape", "fastest shape")
+    return _noted([*_table(header, rows), "", *notes])
 
 
-def _speed_plot(result: Result) -> Plot:
-    shapes = ["x".join(map(str, shape)) for shape in MODELS]
+def _plot(path: Path, family: Family) -> Plot:
     series: list[Series] = []
-    for name, element, epilogue, peer in (
-        ("store / cuBLAS", "bf16", "store", "product"),
-        ("swiglu / cuBLAS's product alone", "bf16", "swiglu", "product"),
-        ("swiglu / cuBLAS + torch.compile", "bf16", "swiglu", "compiled"),
-        ("e4m3 swiglu / _scaled_mm + torch.compile", "e4m3", "swiglu", "compiled"),
-    ):
-        found = best(result, element, epilogue)
-        ratios = {shape: entry["ratio"][peer] for shape, (_, entry) in found.items() if peer in entry["ratio"]}
-        values = {_shape(shape): (r["median"], r["low"], r["high"]) for shape, r in ratios.items()}
-        if values:
-            series.append(Series(name, values))
-    values = [value for one in series for triple in one.values.values() for value in triple] or [1.0]
+    shown: list[Entry] = []
+    for kind in family.kinds:
+        found = best(path, family, kind)
+        for peer, name in kind.plotted.items():
+            ratios = {shape: r.ratio[peer] for shape, r in found.items() if peer in r.ratio}
+            values = {_extents(shape): (r["median"], r["low"], r["high"]) for shape, r in ratios.items()}
+            if values:
+                series.append(Series(name, values))
+                shown += [entry for result in found.values() for entry in result.entries]
+    if not series:
+        raise ValueError(f"{family.plot} has nothing to show")
+    values = [value for one in series for triple in one.values.values() for value in triple]
     low, high = min(0.9, math.floor(min(values) * 10) / 10), max(1.1, math.ceil(max(values) * 10) / 10)
-    rows = [_shape(shape) for shape in shapes]
-    label = "M × N × K; time of the other / time of the linked kernel"
-    return Plot(f"Linked kernels on an {result['gpu'].removeprefix('NVIDIA ')}", label, rows, series, (low, high, 0.1))
+    rows = [_extents(shape_text(shape)) for shape in family.shapes]
+    title = f"Linked kernels on an {facts(shown, 'gpu').removeprefix('NVIDIA ')}"
+    label = f"{family.axes}; time of the other / time of the linked kernel"
+    return Plot(title, label, rows, series, (low, high, 0.1))
 
 
-#: Name of the markers -> the result's name, and what makes the table of it.
-_TABLES: dict[str, tuple[str, Callable[[Result], str]]] = {
+#: Name of the markers -> the result's name, and what makes the table of its file.
+_TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "gemm": ("gemm", _gemm),
     "linker": ("linker", _linker),
     "configurations": ("inspect", _inspect),
     "architectures": ("inspect", _summary),
-    "models": ("run", _run),
+    "models": ("run", _models),
     "families": ("run", _families),
 }
 
 
 def tables() -> dict[str, str]:
-    """Every table whose result is there, by name."""
-    there = {name: entry for name, entry in _TABLES.items() if (RESULTS / f"{entry[0]}.json").exists()}
-    return {name: make(_read(result)) for name, (result, make) in there.items()}
+    """Every table whose result is there, by name.  Raises ValueError where one would have no rows."""
+    there = {name: (RESULTS / f"{result}.json", make) for name, (result, make) in _TABLES.items()}
+    return {name: make(path) for name, (path, make) in there.items() if path.exists()}
 
 
 def plots() -> dict[str, str]:
-    """Every plot whose result is there, by file name."""
-    result = _read("run")
-    return {"speed.svg": _speed_plot(result).svg()} if result["configurations"] else {}
+    """Every plot whose result is there, by file name.  Raises ValueError where one would be empty."""
+    path = RESULTS / "run.json"
+    return {family.plot: _plot(path, family).svg() for family in FAMILIES} if path.exists() else {}

@@ -12,7 +12,6 @@ import ctypes
 import random
 import statistics
 import subprocess
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,7 +150,6 @@ def driver_version() -> str:
         return "unknown"
 
 
-def manifest(package: Path) -> str:
-    """The manifest of a .plk, as JSON text."""
-    with zipfile.ZipFile(package) as archive:
-        return archive.read("manifest.json").decode()
+def machine() -> dict[str, str]:
+    """The GPU and what it runs with, as results state it."""
+    return {"gpu": torch.cuda.get_device_name(0), "driver": driver_version(), "torch": torch.__version__}

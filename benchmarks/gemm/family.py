@@ -1,7 +1,8 @@
 """The sm_90a GEMMs of language models, plain and with SwiGLU, next to cuBLAS: every tile shape, in CUDA graphs.
 
 ``family.py build FOLDER``          links TILE.EPILOGUE.plk of every tile shape (no GPU)
-``family.py time FOLDER OUT.json``  checks and times every package of the folder (GPU, torch, cuda-bindings)
+``family.py time FOLDER OUT.json``  checks and times every package of the folder (GPU, torch, cuda-bindings), and merges
+                                    a result for each shape and kernel into the file
 
 Of every shape the tile in ``CHOICE`` is timed, or with ``--all`` every package.  Plain kernels stand next to cuBLAS's
 product with N columns.  Gated ones stand next to cuBLAS's product with 2N columns alone (``product``), followed by the
@@ -15,7 +16,6 @@ than the L2 cache.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import random
 import statistics
@@ -174,7 +174,8 @@ def time(arguments: argparse.Namespace, shapes: Sequence[tuple[int, int, int]]) 
     sys.path[:0] = [str(ROOT)]
     import torch
 
-    from benchmarks import timing
+    from benchmarks import store, timing
+    from benchmarks.machine_code import digest_of_package, manifest
     from pipelink import runtime
 
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -193,8 +194,13 @@ def time(arguments: argparse.Namespace, shapes: Sequence[tuple[int, int, int]]) 
     whole = torch.compile(product_and_activation, dynamic=False, mode="max-autotune-no-cudagraphs")
     compiled = torch.compile(activation, dynamic=False) if not arguments.product_only else None
     torch._dynamo.config.cache_size_limit = 64
-    result: dict = {"gpu": torch.cuda.get_device_name(0), "driver": timing.driver_version(), "torch": torch.__version__}
-    result |= {"rounds": arguments.rounds, "shapes": {}}
+    facts = {**timing.machine(), "rounds": arguments.rounds, "date": store.now()}
+    own: dict[str, dict] = {}  # what is a kernel's own: the digest of its machine code, and its toolkit
+    for name in packages:
+        path = arguments.folder / f"{name}.plk"
+        toolkit = manifest(path)["targets"][0]["toolkit"]
+        own[name] = {"linked": digest_of_package(path), "with": {**facts, "toolkit": toolkit}}
+    found: dict[str, dict[str, dict]] = {}  # by shape and kernel
     for m, n, k in shapes:
         plain, gated = CHOICE[m, n, k]
         wanted = {f"{plain}.store", f"{gated}.swiglu"}
@@ -213,7 +219,9 @@ def time(arguments: argparse.Namespace, shapes: Sequence[tuple[int, int, int]]) 
                 entry[name][reference] = [round(median, 4), round(low, 4), round(high, 4)]
             if name in case.errors:
                 entry[name]["error"] = case.errors[name]
-        result["shapes"][f"{m}x{n}x{k}"] = entry
+        found[f"{m}x{n}x{k}"] = entry
+        timed = {f"{m}x{n}x{k}/{name}": {**values, **own.get(name, {"with": facts})} for name, values in entry.items()}
+        store.add(arguments.out, "family_tuned" if arguments.tuned else "family", timed)
         print(f"{m}x{n}x{k}", {name.split(".", 1)[1]: entry[name]["us"] for name in entry if "cublas" in name})
         for kind, reference in (("store", "store"), ("swiglu", "product")):
             kernels = [name for name in times if reference in entry[name]]
@@ -224,7 +232,6 @@ def time(arguments: argparse.Namespace, shapes: Sequence[tuple[int, int, int]]) 
                     "  ", name, *(f"{r} {entry[name][r]}" for r in (reference, "compiled", "tuned") if r in entry[name])
                 )
         sys.stdout.flush()
-        arguments.out.write_text(json.dumps(result, indent=1) + "\n")
         del case
         torch.cuda.empty_cache()
     if arguments.profile:
@@ -233,20 +240,18 @@ def time(arguments: argparse.Namespace, shapes: Sequence[tuple[int, int, int]]) 
     for kind, reference in (("store", "store"), ("swiglu", "product"), ("swiglu", "compiled")):
         ratios = [
             [e[reference][0] for name, e in entry.items() if name.split(".")[1] == kind and reference in e]
-            for entry in result["shapes"].values()
+            for entry in found.values()
         ]
-        if best := [max(found) for found in ratios if found]:
+        if best := [max(listed) for listed in ratios if listed]:
             mean = math.exp(statistics.mean(map(math.log, best)))
-            result[f"mean {kind}/{reference}"] = mean
             print(f"{kind} / {reference}: geometric mean {mean:.4f}, least {min(best):.4f}")
-    arguments.out.write_text(json.dumps(result, indent=1) + "\n")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("build", "time"))
     parser.add_argument("folder", type=Path)
-    parser.add_argument("out", type=Path, nargs="?", default=HERE.parent / "results" / "family.json")
+    parser.add_argument("out", type=Path, nargs="?", help="[family.json, or family_tuned.json, in benchmarks/results]")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--only", default="", help="packages whose name holds this")
     parser.add_argument("--shapes", default="", help="comma-separated MxNxK [all]")
@@ -258,6 +263,8 @@ def main() -> None:
     if arguments.what == "build":
         build(arguments.folder, arguments.only)
     else:
+        name = "family_tuned" if arguments.tuned else "family"
+        arguments.out = arguments.out or HERE.parent / "results" / f"{name}.json"
         shapes = [tuple(map(int, s.split("x"))) for s in arguments.shapes.split(",")] if arguments.shapes else SHAPES
         time(arguments, shapes)
 

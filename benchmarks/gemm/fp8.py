@@ -1,7 +1,8 @@
 """GEMMs on e4m3, alone and with SwiGLU, beside torch's: paired, interleaved timing of CUDA graphs on one GPU.
 
 ``fp8.py build FOLDER``          links the kernels (no GPU)
-``fp8.py time FOLDER OUT.json``  checks and times them (GPU, torch, cuda-bindings; no compiler)
+``fp8.py time FOLDER OUT.json``  checks and times them (GPU, torch, cuda-bindings; no compiler), and merges a result for
+                                 each shape and kernel into the file
 
 A ratio is time of torch / time of the kernel: above 1 means that the kernel is faster.  Torch multiplies with
 ``torch._scaled_mm`` (fast accumulation, which is the faster of its two), bf16 out; its SwiGLU is the product, then a
@@ -11,7 +12,6 @@ compiled ``silu(gate) * up``.  Scales are for whole tensors, or for 1 x 128 of A
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import statistics
 import sys
@@ -48,7 +48,8 @@ def time(folder: Path, out: Path, rounds: int) -> None:
     sys.path.insert(0, str(HERE.parents[1]))
     import torch
 
-    from benchmarks import timing
+    from benchmarks import store, timing
+    from benchmarks.machine_code import digest_of_package, manifest
     from pipelink import runtime
 
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -69,9 +70,16 @@ def time(folder: Path, out: Path, rounds: int) -> None:
                 launch()
         return made
 
-    shapes: dict[str, dict] = {}
+    toolkits = {name: manifest(folder / f"{name}.plk")["targets"][0]["toolkit"] for name in kernels}
+    facts = {
+        **timing.machine(),
+        "toolkit": ", ".join(sorted(set(toolkits.values()))),
+        "pairs": rounds,
+        "date": store.now(),
+    }
+    ratios: dict[tuple[str, str], dict[str, float]] = {}  # of each shape and epilogue, by kernel
     for m, n, k in SHAPES:
-        entry: dict = {"relative_error": {}, "ratio": {}, "tflops": {}}
+        shape, errors = f"{m}x{n}x{k}", {}
         graphs, pairs, problems, alive = {}, {}, {}, []  # a graph does not keep what it uses
         x, w = torch.randn(m, k, device="cuda"), torch.randn(2 * n, k, device="cuda") / k**0.5
         product = torch.empty(m, 2 * n, device="cuda", dtype=torch.bfloat16)
@@ -103,7 +111,7 @@ def time(folder: Path, out: Path, rounds: int) -> None:
                 try:
                     error = _error(peers[epilogue](), wanted[epilogue])
                     graphs[reference] = graph(peers[epilogue])
-                    entry["relative_error"][reference] = error
+                    errors[reference] = error
                 except RuntimeError as problem:
                     problems[reference] = str(problem).splitlines()[0]
                 for name, kernel in kernels.items():
@@ -114,9 +122,9 @@ def time(folder: Path, out: Path, rounds: int) -> None:
                     launch = lambda kernel=kernel, arguments=arguments, out=target: kernel(**arguments, out=out)  # noqa: E731
                     launch()
                     torch.cuda.synchronize()
-                    error = entry["relative_error"][name] = _error(target, wanted[epilogue])
+                    error = errors[name] = _error(target, wanted[epilogue])
                     if not error < ERROR_LIMIT[scales]:
-                        sys.exit(f"{name} is wrong at {m}x{n}x{k}: relative error {error}")
+                        sys.exit(f"{name} is wrong at {shape}: relative error {error}")
                     graphs[name] = graph(launch)
                     pairs[name] = (reference if reference in graphs else f"torch-tensor-{epilogue}", name)
             del expected, gate, up, wanted
@@ -125,37 +133,30 @@ def time(folder: Path, out: Path, rounds: int) -> None:
         times = timing.paired({p: (graphs[r].replay, graphs[s].replay) for p, (r, s) in pairs.items()}, rounds, replays)
         for name, (reference, _) in pairs.items():
             median, low, high = timing.interval([r / s for r, s in zip(*times[name], strict=True)])
-            entry["ratio"][name] = {"of": reference, "median": median, "low": low, "high": high}
-            for which, taken in zip((reference, name), times[name], strict=True):
-                entry["tflops"].setdefault(which, round(work * LAUNCHES / statistics.median(taken), 1))
+            rates = [round(work * LAUNCHES / statistics.median(taken), 1) for taken in times[name]]
+            entry = {
+                "linked": digest_of_package(folder / f"{name}.plk"),
+                "relative_error": errors[name],
+                "of": reference,
+                "ratio": {"median": median, "low": low, "high": high},
+                "tflops": {"linked": rates[1], "of": rates[0]},
+                "with": facts,
+            }
+            store.add(out, "fp8", {f"{shape}/{name}": entry})
+            ratios.setdefault((shape, name.rpartition("-")[2]), {})[name] = median
             print(
-                f"{m}x{n}x{k} {name:32} / {reference:20} {median:.4f} [{low:.4f}, {high:.4f}] "
-                f"{entry['tflops'][name]:7} {entry['tflops'][reference]:7} error {entry['relative_error'][name]:.2e}",
+                f"{shape} {name:32} / {reference:20} {median:.4f} [{low:.4f}, {high:.4f}] {rates[1]:7} {rates[0]:7} "
+                f"error {errors[name]:.2e}",
                 flush=True,
             )
         if problems:
-            entry["not_run"] = problems
             print(problems)
-        shapes[f"{m}x{n}x{k}"] = entry
-    best = {
-        epilogue: [
-            max(r["median"] for p, r in s["ratio"].items() if p.endswith(epilogue) and "block" not in p)
-            for s in shapes.values()
+    for epilogue in EPILOGUES:
+        tensor = [
+            {n: r for n, r in found.items() if "block" not in n} for (_, e), found in ratios.items() if e == epilogue
         ]
-        for epilogue in EPILOGUES
-    }
-    result = {
-        "benchmark": "fp8",
-        "gpu": torch.cuda.get_device_name(0),
-        "driver": timing.driver_version(),
-        "torch": torch.__version__,
-        "toolkit": json.loads(timing.manifest(next(folder.glob("fp8*.plk"))))["targets"][0]["toolkit"],
-        "rounds": rounds,
-        "geometric_mean_of_best_tile": {e: math.exp(statistics.mean(map(math.log, r))) for e, r in best.items()},
-        "shapes": shapes,
-    }
-    out.write_text(json.dumps(result, indent=1) + "\n")
-    print("geometric means, best tile:", result["geometric_mean_of_best_tile"])
+        if best := [max(found.values()) for found in tensor if found]:
+            print(f"geometric mean of {epilogue}, best tile: {math.exp(statistics.mean(map(math.log, best))):.4f}")
 
 
 def _error(found, expected) -> float:

@@ -1,8 +1,9 @@
 """Linked GEMM, its monolith, a GEMM written by hand, and cuBLAS: paired, interleaved timing on one GPU.
 
 ``run.py build FOLDER``          compiles and links (no GPU): linked.plk, monolith.plk, hand.cubin
-``run.py time FOLDER OUT.json``  checks and times them (GPU, torch, cuda-bindings; no compiler) and writes ratios with
-                                 bootstrapped 95% intervals, the GPU, the driver and the toolkit
+``run.py time FOLDER OUT.json``  checks and times them (GPU, torch, cuda-bindings; no compiler) and merges into the
+                                 file: of each shape ratios with bootstrapped 95% intervals, GPU, driver, toolkit and
+                                 the digest of the linked machine code
 
 A ratio is time of the reference / time of the kernel: above 1 means that the kernel is faster.  The composition is
 tma_loader and wgmma_mainloop (128 x 256 x 64), store, grouped_tiles; the monolith is the same as one unit.
@@ -12,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import json
 import math
 import statistics
 import sys
@@ -67,7 +67,8 @@ def time(folder: Path, out: Path, rounds: int) -> None:
     sys.path.insert(0, str(HERE.parents[1]))
     import torch
 
-    from benchmarks import timing
+    from benchmarks import store, timing
+    from benchmarks.machine_code import digest_of_package, manifest
     from pipelink import runtime
 
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -75,6 +76,13 @@ def time(folder: Path, out: Path, rounds: int) -> None:
     device = torch.cuda.get_device_properties(0)
     packages = {name: runtime.load(folder / f"{name}.plk") for name in ("linked", "monolith")}
     hand = timing.load_function(folder / "hand.cubin", "gemm", HAND_SMEM)
+    linked = {"linked": digest_of_package(folder / "linked.plk")}
+    facts = {
+        **timing.machine(),
+        "toolkit": manifest(folder / "linked.plk")["targets"][0]["toolkit"],
+        "pairs": rounds,
+        "date": store.now(),
+    }
     shapes: dict[str, dict] = {}
     for m, n, k in timing.SHAPES:
         a = torch.randn(m, k, device="cuda", dtype=torch.bfloat16)
@@ -108,7 +116,7 @@ def time(folder: Path, out: Path, rounds: int) -> None:
         work = 2 * m * n * k / 1e9  # TFLOP per second = work / milliseconds
         launches = max(3, round(8 / (work / 700)))  # samples of about 8 ms
         times = timing.paired({p: (kernels[r], kernels[s]) for p, (r, s) in pairs.items()}, rounds, launches)
-        entry: dict[str, dict] = {"relative_error": errors, "tflops": {}, "ratio": {}}
+        entry: dict = {**linked, "relative_error": errors, "tflops": {}, "ratio": {}, "with": facts}
         for name, (reference, kernel) in pairs.items():
             median, low, high = timing.interval([x / y for x, y in zip(*times[name], strict=True)])
             entry["ratio"][name] = {"median": median, "low": low, "high": high}
@@ -116,22 +124,11 @@ def time(folder: Path, out: Path, rounds: int) -> None:
             entry["tflops"].setdefault(kernel, round(work / statistics.median(times[name][1]), 1))
             print(f"{m}x{n}x{k} {name:16} {median:.4f} [{low:.4f}, {high:.4f}]", flush=True)
         shapes[f"{m}x{n}x{k}"] = entry
+        store.add(out, "gemm", {f"{m}x{n}x{k}": entry})
     means = {
         name: math.exp(statistics.mean(math.log(s["ratio"][name]["median"]) for s in shapes.values()))
         for name in ("linked/cublas", "hand/cublas", "linked/hand", "linked/monolith")
     }
-    driver = timing.check(timing.driver.cuDriverGetVersion())
-    result = {
-        "gpu": device.name,
-        "driver": timing.driver_version(),
-        "cuda_driver_api": f"{driver // 1000}.{driver % 1000 // 10}",
-        "torch": torch.__version__,
-        "toolkit": json.loads(timing.manifest(folder / "linked.plk"))["targets"][0]["toolkit"],
-        "rounds": rounds,
-        "geometric_mean": means,
-        "shapes": shapes,
-    }
-    out.write_text(json.dumps(result, indent=1) + "\n")
     print("geometric means:", ", ".join(f"{name} {value:.4f}" for name, value in means.items()))
 
 

@@ -4,7 +4,6 @@ Runs with torch, cuda-bindings, numpy and pytest; no compiler is imported.
 """
 
 import importlib
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 PACKAGES = Path(os.environ.get("PIPELINK_GPU_PACKAGES", ROOT / "carry"))
 
+from benchmarks import store  # noqa: E402
+from benchmarks.machine_code import manifest  # noqa: E402
 from pipelink import runtime  # noqa: E402  (the checkout's)
 
 
@@ -63,37 +64,33 @@ def package() -> Callable[[str], Path]:
 def machine(torch: Any) -> dict[str, str]:
     """The GPU and what it ran with, as results state it."""
     timing = importlib.import_module("benchmarks.timing")
-    manifests = [json.loads(timing.manifest(path)) for path in PACKAGES.glob("*.plk")]
-    toolkits = {target["toolkit"] for manifest in manifests for target in manifest["targets"]}
-    return {
-        "gpu": torch.cuda.get_device_name(0),
-        "driver": timing.driver_version(),
-        "toolkit": ", ".join(sorted(toolkits)),
-        "torch": torch.__version__,
-    }
+    manifests = [manifest(path) for path in PACKAGES.glob("*.plk")]
+    toolkits = {target["toolkit"] for found in manifests for target in found["targets"]}
+    return {**timing.machine(), "toolkit": ", ".join(sorted(toolkits)), "date": store.now()}
 
 
 @pytest.fixture(scope="session")
 def record(torch: Any) -> Iterator[Callable[[str, dict[str, float]], None]]:
-    """``record(kernel, relative errors by shape)``; written as JSON where PIPELINK_GPU_RESULTS names a file."""
+    """``record(kernel, relative errors by shape)``; merged into the file that PIPELINK_GPU_RESULTS names."""
     found: dict[str, dict[str, float]] = {}
     yield found.__setitem__
     output = os.environ.get("PIPELINK_GPU_RESULTS")
     if output and found:
-        result = {"benchmark": "correctness", **machine(torch), "reference": "float64", "relative_error": found}
-        Path(output).write_text(json.dumps(result, indent=1) + "\n")
+        facts = {**machine(torch), "reference": "float64"}
+        entries = {kernel: {"relative_error": errors, "with": facts} for kernel, errors in found.items()}
+        store.add(Path(output), "correctness", entries)
 
 
 @pytest.fixture(scope="session")
 def record_hang(torch: Any) -> Iterator[Callable[[str, dict[str, object]], None]]:
-    """``record_hang(kernel, seconds and message)``; written to hangs.json beside the file of :func:`record`."""
+    """``record_hang(kernel, seconds and message)``; merged into hangs.json beside the file of :func:`record`."""
     found: dict[str, dict[str, object]] = {}
     before = machine(torch)  # a kernel that traps takes the device away
     yield found.__setitem__
     output = os.environ.get("PIPELINK_GPU_RESULTS")
     if output and found:
-        result = {"benchmark": "hangs", **before, "limit_s": 2.0, "kernels": found}
-        Path(output).with_name("hangs.json").write_text(json.dumps(result, indent=1) + "\n")
+        entries = {kernel: {**said, "with": {**before, "limit_s": 2.0}} for kernel, said in found.items()}
+        store.add(Path(output).with_name("hangs.json"), "hangs", entries)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Operands, reference results and peers of a configuration on one shape, in torch on a GPU.
+"""Operands, reference results and peers of a GEMM on one shape, in torch on a GPU.
 
 Operands are random; B is scaled so that outputs are about one.  The output lies in a larger buffer of NaN, so that what
 is not written, and what is written outside, shows.  References are float32.  A *peer* is what a torch user would run
@@ -7,14 +7,17 @@ instead: cuBLAS for the product, and the product followed by the activation as `
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
 
-from benchmarks.configurations import Configuration, Shape
+from benchmarks.families.base import Launch, Shape
 from pipelink.components.gemm import EPILOGUES
+
+if TYPE_CHECKING:
+    from benchmarks.families.gemm import Gemm
 
 GUARD_ROWS, GUARD_COLUMNS = 3, 16  # around a guarded output
 DEVICE = "cuda"
@@ -25,10 +28,10 @@ ROUNDING = 2.0**-8  # of bf16 and what float32 arithmetic adds to it, relative t
 SUMMING = {"bf16": 4e-3, "f16": 4e-3, "e4m3": 5e-2}
 RELATIVE = {"bf16": 4e-3, "f16": 4e-3, "e4m3": 5e-3}  # norm of the error / norm of the reference
 
+RATE = 650.0  # TFLOP/s, about what the kernels reach; samples are made as long as that takes
 COLD_BYTES = 192 << 20  # of weights that launches go through in turn; an H200 has 50 MiB of L2
 
 Activation = Callable[..., torch.Tensor]
-Peer = Callable[[torch.Tensor], torch.Tensor]
 
 
 def _gated(x: torch.Tensor, function: Activation) -> torch.Tensor:
@@ -56,10 +59,10 @@ def _ceildiv(a: int, b: int) -> int:
     return -(-a // b)
 
 
-class Problem:
+class GemmProblem:
     """Operands of one configuration on M, N, K.  ``guarded`` puts the output inside a larger buffer."""
 
-    def __init__(self, configuration: Configuration, shape: Shape, *, guarded: bool = True) -> None:
+    def __init__(self, configuration: Gemm, shape: Shape, *, guarded: bool = True) -> None:
         m, n, k = shape
         self.configuration = configuration
         self.generator = torch.Generator(device=DEVICE).manual_seed(7 * m + 3 * n + k)
@@ -116,6 +119,10 @@ class Problem:
         """TFLOP."""
         return 2e-12 * self.a.shape[0] * self.rows * self.a.shape[1]
 
+    @property
+    def expected_ms(self) -> float:
+        return self.work / RATE * 1e3
+
     # -------------------------------------------------------------------------------------------------- correctness
     def check(self, most_rows: int = 512) -> float:
         """The relative error of ``out``, over at most so many rows.  Raises AssertionError where it is wrong."""
@@ -144,36 +151,40 @@ class Problem:
         assert error <= RELATIVE[self.element], f"relative error {error:.2g}"
         return error
 
-    # -------------------------------------------------------------------------------------------------------- peers
-    def weights(self, most: int) -> list[torch.Tensor]:
-        """B and copies of it, at most so many, which together do not fit into the L2 cache: every launch finds its
-        weight in memory, as a layer of a model does."""
-        count = _ceildiv(COLD_BYTES, self.b.numel() * self.b.element_size())
-        return [self.b, *(self.b.clone() for _ in range(min(count, most) - 1))]
+    def outputs(self) -> list[torch.Tensor]:
+        return [self.out.clone()]
 
-    def product(self) -> Peer:
-        """cuBLAS's product alone, of A and a weight, without activation; ``torch._scaled_mm`` for e4m3."""
+    # -------------------------------------------------------------------------------------------------------- peers
+    def rotation(self, most: int) -> Sequence[dict[str, Any]]:
+        """Arguments with B and with copies of it, at most so many, which together do not fit into the L2 cache: every
+        launch finds its weight in memory, as a layer of a model does."""
+        count = min(_ceildiv(COLD_BYTES, self.b.numel() * self.b.element_size()), most)
+        arguments = self.arguments()
+        return [arguments, *({**arguments, "b": self.b.clone()} for _ in range(count - 1))]
+
+    def peers(self) -> dict[str, Launch]:
+        """``product``: cuBLAS's product alone, ``torch._scaled_mm`` for e4m3.  ``compiled``: the same and the
+        activation that ``torch.compile`` makes, where there is one."""
+        product = self._product()
+        peers: dict[str, Launch] = {"product": product}
+        if self.epilogue != "store":
+            activation, extra = torch.compile(self.activation, dynamic=False), list(self.extra.values())
+            peers["compiled"] = lambda arguments: activation(product(arguments), *extra)
+        return peers
+
+    def _product(self) -> Callable[..., torch.Tensor]:
         kind = self.output_type if self.element == "e4m3" else self.a.dtype
         result = torch.empty(self.a.shape[0], self.rows, device=DEVICE, dtype=kind)
         if self.element == "e4m3":
             # scales for tensors, also where ours are for blocks
             a_scale, b_scale = (full.flatten()[0] for full in (self.a_full, self.b_full))
-            return lambda b: torch._scaled_mm(
-                self.a, b.T, a_scale, b_scale, out_dtype=kind, use_fast_accum=True, out=result
+            return lambda arguments: torch._scaled_mm(
+                self.a, arguments["b"].T, a_scale, b_scale, out_dtype=kind, use_fast_accum=True, out=result
             )
-        return lambda b: torch.matmul(self.a, b.T, out=result)
+        return lambda arguments: torch.matmul(self.a, arguments["b"].T, out=result)
 
-    def compiled(self) -> Peer | None:
-        """cuBLAS's product and the activation that ``torch.compile`` makes; None where there is no activation."""
-        if self.epilogue == "store":
-            return None
-        product, extra = self.product(), list(self.extra.values())
-        activation = torch.compile(self.activation, dynamic=False)
-        return lambda b: activation(product(b), *extra)
-
-    def autotuned(self) -> Peer:
-        """The whole as ``torch.compile`` makes it in mode max-autotune."""
+    def autotuned(self) -> Launch:
         whole = torch.compile(
             lambda a, b, *extra: self.activation(a @ b.T, *extra), mode="max-autotune-no-cudagraphs", dynamic=False
         )
-        return lambda b: whole(self.a, b, *self.extra.values())
+        return lambda arguments: whole(self.a, arguments["b"], *self.extra.values())
