@@ -26,8 +26,11 @@ from typing import Any, NamedTuple
 
 from cuda.bindings import driver as bindings
 
-from pipelink import runtime
-from pipelink.runtime import driver
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT))
+
+from pipelink import runtime  # noqa: E402
+from pipelink.runtime import driver  # noqa: E402
 
 N, K = 512, 512  # small, so that the device is never what is waited for
 STEPS = 64  # calls between synchronisations: fewer than a stream holds

@@ -37,15 +37,12 @@ class _Run(Protocol):
 
 @dataclass(frozen=True)
 class Compiled:
-    """A contract's function.  ``run`` takes views and numbers in the contract's order, then the ``dimensions`` that no
-    tensor has; ``names`` are those of all of them.  Its descriptors are in the order of ``maps``, byte offsets in the
-    parameter block, and none where the grid is empty.
+    """A contract's function.  ``run`` takes views and numbers in the contract's order, then its free dimensions.  Its
+    descriptors are in the order of ``maps``, byte offsets in the parameter block, and none where the grid is empty.
 
     ``run`` gives None, or raises ValueError, ArithmeticError or struct.error, for what it does not take."""
 
     scalars: tuple[Argument, ...]
-    dimensions: tuple[str, ...]
-    names: frozenset[str]
     maps: tuple[int, ...]
     run: _Run
 
@@ -78,7 +75,6 @@ class _Writer:
         self.scalars = list(contract.scalars.values())
         self.constants: dict[str, object] = {"Resolved": Resolved}
         self.lines: list[str] = []
-        self.free: list[str] = []  # dimensions that no tensor has
         self.names: dict[str, str] = {}  # of expressions
 
     def compiled(self) -> Compiled:
@@ -102,8 +98,6 @@ class _Writer:
         exec(compile(source, f"<launch contract of {contract.kernel!r}>", "exec"), self.constants)
         return Compiled(
             tuple(self.scalars),
-            tuple(self.free),
-            frozenset([a.name for a in contract.arguments] + self.free),
             tuple(maps),
             cast(_Run, self.constants["run"]),
         )
@@ -168,6 +162,8 @@ class _Writer:
     def _dimensions(self) -> None:
         """What ``infer_dimensions`` does, and the names that expressions may use."""
         contract = self.contract
+        if any(argument.name in contract.dimensions for argument in contract.arguments):
+            raise _Unknown(contract.kernel)  # such an argument would say the dimension, too
         pending: list[tuple[str, str]] = []
         for number, argument in enumerate(self.tensors):
             for dimension, symbol in enumerate(argument.shape):
@@ -178,9 +174,9 @@ class _Writer:
                     self._refuse(f"{extent} != {self.names[symbol]}")
                 else:
                     self.names[symbol] = extent
-        self.free = [symbol for symbol in contract.dimensions if symbol not in self.names]
-        self.names |= {symbol: f"n{number}" for number, symbol in enumerate(self.free)}
-        self.lines.append(f"{_tuple([self.names[symbol] for symbol in self.free])} = dimensions")
+        free = {symbol: f"n{number}" for number, symbol in enumerate(contract.free_dimensions)}
+        self.names |= free
+        self.lines.append(f"{_tuple([*free.values()])} = dimensions")
         for extent, text in pending:
             self._refuse(f"{extent} != {self._lower(text, strides=False)}")
         self.constants |= {f"N{number}": symbol for number, symbol in enumerate(self.names)}

@@ -130,6 +130,17 @@ class LaunchContract:
         return {a.name: a for a in self.arguments if a.kind == "scalar"}
 
     @cached_property
+    def free_dimensions(self) -> tuple[str, ...]:
+        """Dimensions that no tensor has: a call passes them."""
+        extents = {extent for argument in self.tensors.values() for extent in argument.shape}
+        return tuple(name for name in self.dimensions if name not in extents)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What a call passes: arguments, and the dimensions that no tensor has."""
+        return frozenset([*(a.name for a in self.arguments), *self.free_dimensions])
+
+    @cached_property
     def expressions(self) -> tuple[str, ...]:
         """Every expression of the contract."""
         return (

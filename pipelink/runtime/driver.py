@@ -15,7 +15,7 @@ from typing import Any
 
 from pipelink.runtime.contract import LaunchContract
 from pipelink.runtime.recent import Recent
-from pipelink.runtime.tensor_map import Descriptor
+from pipelink.runtime.tensor_map import DescriptorTuple
 from pipelink.support.diagnostics import error
 
 PORTABLE_CLUSTER = 8  # CTAs; more needs the non-portable attribute
@@ -92,19 +92,18 @@ def capture_id(stream: int) -> int:
     return int(found[1]) if int(found[0]) else 0
 
 
-def encode(descriptor: Descriptor) -> bytes:
+def encode(descriptor: DescriptorTuple) -> bytes:
     """The 128 bytes of a tensor map."""
     driver = cuda()
     word = driver.cuuint64_t
-    data_type, box, ones, interleave, swizzle, promotion, fill = _constant(
-        descriptor.data_type, descriptor.box, descriptor.swizzle
-    )
+    kind, pointer, extents, strides, boxed, mode = descriptor
+    data_type, box, ones, interleave, swizzle, promotion, fill = _constant(kind, boxed, mode)
     status, words = driver.cuTensorMapEncodeTiled(
         data_type,
         len(box),
-        descriptor.pointer,
-        [word(extent) for extent in descriptor.extents],
-        [word(stride) for stride in descriptor.strides],
+        pointer,
+        [word(extent) for extent in extents],
+        [word(stride) for stride in strides],
         box,
         ones,
         interleave,

@@ -32,7 +32,7 @@ from pipelink.runtime.contract import (
 )
 from pipelink.runtime.package import Package, PackageTarget, read
 from pipelink.runtime.recent import Recent
-from pipelink.runtime.tensor_map import Descriptor, DescriptorTuple, describe
+from pipelink.runtime.tensor_map import DescriptorTuple, describe
 from pipelink.runtime.tensors import TensorView, ViewTuple, is_torch, torch_element, view
 from pipelink.runtime.timeline import Timeline
 from pipelink.runtime.watch import Watch, no_timeline
@@ -84,16 +84,17 @@ class _Device:
     """The kernel on one device, with its workspaces.  Buffers are never freed before ``close``: a captured graph may
     still name them."""
 
-    def __init__(self, loaded: driver.LoadedKernel) -> None:
+    def __init__(self, loaded: driver.LoadedKernel, called: LaunchContract) -> None:
+        """``called`` is the contract by which calls are read, of the package's first image."""
         self.loaded = loaded
         # (stream, capture, workspace) -> (address, bytes): a captured graph runs beside later launches on its stream
         self.assigned: dict[tuple[int, int, int], tuple[int, int]] = {}
         self.spare: list[tuple[int, int]] = []
         self.allocations: list[int] = []
         contract = loaded.contract
-        self.compiled = compile_contract(contract)
+        alike = contract.arguments == called.arguments and contract.names == called.names
+        self.compiled = compile_contract(contract) if alike else None
         self.context = int(loaded.context)
-        self.tensors = contract.tensors.keys()
         self.block = struct.Struct(f"{contract.parameter_bytes}s")
         self.buffer = ctypes.c_char * (_POINTER.size + _ALIGN + contract.parameter_bytes)
         index = {workspace.name: number for number, workspace in enumerate(contract.workspaces)}
@@ -254,7 +255,7 @@ class Kernel:
                 if driver.capture_id(stream):
                     raise _preload_needed(target.contract)
                 loaded = driver.LoadedKernel(ordinal, context, target.cubin, target.contract)
-                self._devices[ordinal] = _Device(loaded)
+                self._devices[ordinal] = _Device(loaded, self.contract)
             return self._devices[ordinal]
 
     def _plan(self, arguments: Mapping[str, Any], stream: int) -> _Plan:
@@ -270,8 +271,8 @@ class Kernel:
 
     def _compiled(self, key: tuple[Any, ...], arguments: Mapping[str, Any], stream: int) -> _Values | None:
         """What :meth:`_checked` gives, in a fraction of the time; None where that must say what is wrong."""
-        views = _views(key, self.contract)
-        if views is None:
+        views = _views(key, self.contract) if arguments.keys() >= self.contract.names else None
+        if views is None or len(arguments) != len(self.contract.names):
             return None
         ordinals = {seen[4] for seen in views}
         ordinal = ordinals.pop() if len(ordinals) == 1 else -1
@@ -280,13 +281,13 @@ class Kernel:
             ordinal = _common_device(self.contract, tensors)
         device = self._device(ordinal, stream)
         compiled, loaded = device.compiled, device.loaded
-        if compiled is None or frozenset(arguments) != compiled.names or device.tensors != self.contract.tensors.keys():
+        if compiled is None:
             return None
         try:
             found = compiled.run(
                 views,
                 compiled.numbers(arguments),
-                [_dimension(name, arguments[name]) for name in compiled.dimensions],
+                [_dimension(name, arguments[name]) for name in self.contract.free_dimensions],
                 loaded.sms,
                 loaded.occupancy,
                 loaded.capacity,
@@ -322,7 +323,7 @@ class Kernel:
     def _map(self, descriptor: DescriptorTuple) -> bytes:
         known = self._maps.get(descriptor)
         if known is None:
-            known = driver.encode(Descriptor(*descriptor))
+            known = driver.encode(descriptor)
             self._maps.put(descriptor, known)
         return known
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks import inspection, report
+from benchmarks import inspection, launch, report
 from benchmarks.configurations import BY_NAME, CONFIGURATIONS, MODELS
 from benchmarks.plot import Plot, Series
 from benchmarks.progress import Results
 from pipelink.components import gemm
+from pipelink.package import PackageImage, package_bytes
 from pipelink.target import TARGETS
 
 LINKED = {
@@ -97,3 +100,34 @@ def test_a_plot_holds_every_value_inside() -> None:
     assert "a &amp; b" in drawn
     assert "prefers-color-scheme:dark" in drawn
     assert all(0 <= float(x) <= 780 for x in re.findall(r'cx="([\d.]+)"', drawn))
+
+
+LAUNCH: dict[str, Any] = {
+    "kernel": "gemm",
+    "arguments": [
+        {"name": "a", "kind": "tensor", "element": "bf16", "shape": ["M", "K"]},
+        {"name": "b", "kind": "tensor", "element": "bf16", "shape": ["N", "K"]},
+        {"name": "out", "kind": "tensor", "element": "bf16", "shape": ["M", "N"], "access": "write"},
+    ],
+    "dimensions": ["M", "N", "K"],
+    "grid": ["ceildiv(M, 128)"],
+    "threads": 128,
+    "smem_bytes": 0,
+    "parameters": {
+        "bytes": 64,
+        "fields": [{"name": "out", "offset": 0, "bytes": 8, "kind": "pointer", "tensor": "out"}],
+    },
+}
+
+
+def test_the_cost_of_launches(tmp_path: Path) -> None:
+    """Without a GPU; what the file holds of the other mode stays."""
+    package, output = tmp_path / "gemm.plk", tmp_path / "launch.json"
+    package.write_bytes(package_bytes("gemm", [PackageImage("sm_90a", b"cubin", LAUNCH, 32, "13.0")]))
+    output.write_text(json.dumps({"benchmark": "launch", "gpu": {"new_us": 1.0}}))
+    command = [sys.executable, launch.__file__, str(package), "--calls", "100", "--output", str(output)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"known +[\d.]+ µs\nnew +[\d.]+ µs\n", done.stdout)
+    found = json.loads(output.read_text())
+    assert found["gpu"] == {"new_us": 1.0}
+    assert 0 < found["stand_in"]["known_us"] < found["stand_in"]["new_us"]

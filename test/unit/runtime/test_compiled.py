@@ -1,7 +1,9 @@
 """The compiled launch contract takes what the checks take, and gives the same."""
 
 import copy
+import ctypes
 import struct
+import sys
 from typing import Any
 
 import pytest
@@ -93,7 +95,7 @@ def compiled(
     made = compile_contract(contract)
     assert made is not None
     ordered = [views[name] for name in contract.tensors]
-    given = [arguments[name] for name in made.dimensions]
+    given = [arguments[name] for name in contract.free_dimensions]
     try:
         numbers = made.numbers(arguments)
         found = made.run(ordered, numbers, given, 132, lambda: occupancy, lambda: 132 * occupancy)
@@ -199,14 +201,19 @@ def test_unknown_names_and_strides_are_not_lowered() -> None:
     assert compile_contract(changed(grid=["1 +"])) is None
 
 
+def test_an_argument_named_like_a_dimension_is_not_compiled() -> None:
+    arguments = [*LAUNCH["arguments"], {"name": "M", "kind": "scalar", "type": "i32"}]
+    assert compile_contract(changed(arguments=arguments)) is None
+
+
 def test_texts_of_a_package_are_never_source() -> None:
     """Names of any form reach the compiled contract as values."""
     hostile = "x'): import os; os.abort() #\n"
     data = copy.deepcopy(LAUNCH)
     data["kernel"] = hostile
-    data["arguments"][3] |= {"name": hostile, "shape": [hostile]}
+    data["arguments"][3] |= {"name": hostile, "shape": [hostile + "d"]}
     data["arguments"][4]["name"] = hostile + "4"
-    data["dimensions"].append(hostile)
+    data["dimensions"].append(hostile + "d")
     data["parameters"]["fields"][2]["tensor"] = hostile
     data["parameters"]["fields"][7]["value"] = hostile + "4"
     data["parameters"]["fields"][0]["name"] = hostile
@@ -215,7 +222,7 @@ def test_texts_of_a_package_are_never_source() -> None:
     numbers = {**NUMBERS, hostile + "4": 0.5}
     found = compiled(LaunchContract.from_json(data), views, numbers)
     assert found is not None
-    assert found[0].dimensions[hostile] == 512
+    assert found[0].dimensions[hostile + "d"] == 512
     assert found == checked(LaunchContract.from_json(data), views, numbers)
 
 
@@ -228,14 +235,17 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     cuda.cuMemAlloc = lambda _size: (0, 0x7000)
     cuda.cuMemsetD8Async = lambda *_arguments: (0,)
     monkeypatch.setattr(driver, "cuda", lambda: cuda)
-    monkeypatch.setitem(__import__("sys").modules, "torch", torch)
+    monkeypatch.setitem(sys.modules, "torch", torch)
     return started
 
 
+BF16 = [{**a, "element": "bf16"} if a["kind"] == "tensor" else a for a in LAUNCH["arguments"]]
+SMALL = {**LAUNCH, "resident": False, "cluster": [1, 1, 1], "arguments": BF16}
+SWAPPED = {**SMALL, "arguments": BF16[::-1]}
+
+
 def loaded() -> Kernel:
-    launch = {**LAUNCH, "resident": False, "cluster": [1, 1, 1]}
-    launch["arguments"] = [{**a, "element": "bf16"} if a["kind"] == "tensor" else a for a in LAUNCH["arguments"]]
-    return runtime.load(package_bytes("gemm", [PackageImage("sm_90a", b"cubin", launch, 32, "13.0")]))
+    return runtime.load(package_bytes("gemm", [PackageImage("sm_90a", b"cubin", SMALL, 32, "13.0")]))
 
 
 def call(kernel: Kernel, m: int, **replaced: Any) -> None:
@@ -253,8 +263,6 @@ def test_a_new_shape_needs_no_checks(launched: list[int], monkeypatch: pytest.Mo
 
 
 def test_both_ways_hand_the_driver_the_same_parameters(launched: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    import ctypes
-
     blocks: list[bytes] = []
     for way in ("_compiled", "_checked"):
         kernel = loaded()
@@ -279,4 +287,20 @@ def test_what_does_not_fit_is_said(launched: list[int]) -> None:
     with pytest.raises(LinkError, match="expected M = 9, given 8"):
         call(kernel, 8, M=9)
     call(kernel, 8, M=8)
+    assert len(launched) == 1
+
+
+def test_names_are_checked_before_a_device_is_touched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "cuda", None)
+    monkeypatch.setitem(sys.modules, "torch", stand_ins()[1])
+    with pytest.raises(LinkError, match=r"has no argument 'c'"):
+        call(loaded(), 8, c=1)
+
+
+def test_images_with_other_arguments_are_checked(launched: list[int]) -> None:
+    """Calls are read by the contract of the first image."""
+    images = [
+        PackageImage(arch, b"cubin", launch, 32, "13.0") for arch, launch in (("sm_80", SWAPPED), ("sm_90a", SMALL))
+    ]
+    call(runtime.load(package_bytes("gemm", images)), 8)
     assert len(launched) == 1
