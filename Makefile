@@ -9,19 +9,20 @@ JOBS ?= 2
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format fuzz bench-linker docs clean
+.PHONY: help venv demo test test-all lint format fuzz bench-linker docs clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 venv: $(STAMP)  ## the environment in ./.venv, with everything installed
 
-# The stamp is newer than pyproject.toml when what it pins is installed.
-$(STAMP): pyproject.toml
+# The stamp is newer than both files when what they ask for is installed.
+$(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "PipeLink needs Python 3.11 or newer; say which: make PYTHON=python3.11")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "installing what pyproject.toml pins into $(VENV)"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[compiler,examples,test,dev]'
+	@echo "installing what constraints.txt pins into $(VENV)"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt \
+		--editable '.[compiler,examples,test,dev]'
 	@touch $@
 
 demo: $(STAMP)  ## link the example GEMM, compare it with its monolith, write build/gemm.plk, run it if there is a GPU
@@ -30,6 +31,9 @@ demo: $(STAMP)  ## link the example GEMM, compare it with its monolith, write bu
 test: lint  ## lint, then all tests
 	@$(BIN)/lit -j $(JOBS) --order=lexical --quiet test/lit test/corpus
 	@$(BIN)/pytest -q -n $(JOBS)
+
+test-all: test  ## what `make test` runs, and the ends of the dependencies' ranges, in environments of their own
+	@$(BIN)/python test/dependencies
 
 lint: $(STAMP)  ## format, style, types, import directions
 	@$(BIN)/ruff check --quiet .

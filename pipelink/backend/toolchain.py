@@ -1,6 +1,6 @@
 """The CUDA compiler in the process: NVRTC, its headers, and where the binary tools are.
 
-Source text in; LTO-IR or a cubin out.  Everything comes from the pinned PyPI wheels, so neither a toolkit nor a host
+Source text in; LTO-IR or a cubin out.  Everything comes from PyPI wheels, so neither a toolkit nor a host
 compiler is needed.
 """
 

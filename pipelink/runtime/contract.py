@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipelink.runtime.debug import Debug
 from pipelink.runtime.tensors import ELEMENT_BYTES, TensorView
@@ -27,6 +27,7 @@ SCALARS = {
     "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q",
     "f16": "e", "f32": "f", "f64": "d", "bool": "?", "i1": "?",
 }  # fmt: skip
+_PACKERS = {name: struct.Struct("<" + code) for name, code in SCALARS.items()}
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,17 @@ class LaunchContract:
         return {a.name: a for a in self.arguments if a.kind == "scalar"}
 
     @cached_property
+    def free_dimensions(self) -> tuple[str, ...]:
+        """Dimensions that no tensor has: a call passes them."""
+        extents = {extent for argument in self.tensors.values() for extent in argument.shape}
+        return tuple(name for name in self.dimensions if name not in extents)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What a call passes: arguments, and the dimensions that no tensor has."""
+        return frozenset([*(a.name for a in self.arguments), *self.free_dimensions])
+
+    @cached_property
     def expressions(self) -> tuple[str, ...]:
         """Every expression of the contract."""
         return (
@@ -194,8 +206,7 @@ def _field(item: Mapping[str, Any]) -> Field:
     )
 
 
-@dataclass(frozen=True)
-class Resolved:
+class Resolved(NamedTuple):
     """Every value of one launch.  ``block`` is the parameter block with zeros where tensor maps and workspaces go;
     ``workspace_bytes`` in the contract's order; a launch whose grid has a zero does nothing."""
 
@@ -343,9 +354,9 @@ def _check_pointer_layout(contract: LaunchContract, argument: Argument, view: Te
 
 def convert_scalar(argument: Argument, value: object) -> int | float:
     """The scalar as Python number.  Raises LinkError ``argument-type`` or ``argument-range``."""
-    wanted = f"argument '{argument.name}': expected {argument.type}"
-    if argument.type not in SCALARS:
-        raise error("argument-type", f"{wanted}, which this runtime cannot pass by value")
+    packer = _PACKERS.get(argument.type)
+    if packer is None:
+        raise error("argument-type", f"{_wanted(argument)}, which this runtime cannot pass by value")
     number: int | float
     try:
         if hasattr(value, "__dlpack__"):
@@ -359,12 +370,16 @@ def convert_scalar(argument: Argument, value: object) -> int | float:
         else:
             number = int(value.__index__())  # type: ignore[attr-defined]
     except (TypeError, ValueError, AttributeError) as problem:
-        raise error("argument-type", f"{wanted}, given {type(value).__name__} {value!r:.60}") from problem
+        raise error("argument-type", f"{_wanted(argument)}, given {type(value).__name__} {value!r:.60}") from problem
     try:
-        struct.pack("<" + SCALARS[argument.type], number)
+        packer.pack(number)
     except (struct.error, OverflowError) as problem:
-        raise error("argument-range", f"{wanted}, given {value!r:.60}, which it cannot hold") from problem
+        raise error("argument-range", f"{_wanted(argument)}, given {value!r:.60}, which it cannot hold") from problem
     return number
+
+
+def _wanted(argument: Argument) -> str:
+    return f"argument '{argument.name}': expected {argument.type}"
 
 
 def resolve(

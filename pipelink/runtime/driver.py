@@ -14,12 +14,14 @@ from functools import lru_cache
 from typing import Any
 
 from pipelink.runtime.contract import LaunchContract
-from pipelink.runtime.tensor_map import Descriptor
+from pipelink.runtime.recent import Recent
+from pipelink.runtime.tensor_map import DescriptorTuple
 from pipelink.support.diagnostics import error
 
 PORTABLE_CLUSTER = 8  # CTAs; more needs the non-portable attribute
 OLD_PARAMETERS = 4096  # bytes of kernel parameters before LARGE_PARAMETERS, a version as the driver counts
 LARGE_PARAMETERS = 12010  # CUDA 12.1 release notes: 32,764 bytes from sm_70
+MAX_CONFIGURATIONS = 512  # of a kernel on a device that are kept
 SMEM_BASE = 1024  # first byte of dynamic shared memory: what the driver reserves, on every architecture from sm_80
 
 
@@ -90,24 +92,44 @@ def capture_id(stream: int) -> int:
     return int(found[1]) if int(found[0]) else 0
 
 
-def encode(descriptor: Descriptor) -> bytes:
+def encode(descriptor: DescriptorTuple) -> bytes:
     """The 128 bytes of a tensor map."""
     driver = cuda()
-    words = call(
-        "cuTensorMapEncodeTiled",
-        driver.CUtensorMapDataType(descriptor.data_type),
-        descriptor.rank,
-        descriptor.pointer,
-        [driver.cuuint64_t(extent) for extent in descriptor.extents],
-        [driver.cuuint64_t(stride) for stride in descriptor.strides],
-        [driver.cuuint32_t(extent) for extent in descriptor.box],
-        [driver.cuuint32_t(1)] * descriptor.rank,
+    word = driver.cuuint64_t
+    kind, pointer, extents, strides, boxed, mode = descriptor
+    data_type, box, ones, interleave, swizzle, promotion, fill = _constant(kind, boxed, mode)
+    status, words = driver.cuTensorMapEncodeTiled(
+        data_type,
+        len(box),
+        pointer,
+        [word(extent) for extent in extents],
+        [word(stride) for stride in strides],
+        box,
+        ones,
+        interleave,
+        swizzle,
+        promotion,
+        fill,
+    )
+    if int(status):
+        check(status, "cuTensorMapEncodeTiled")
+    return ctypes.string_at(words.getPtr(), 128)
+
+
+@lru_cache(maxsize=1024)
+def _constant(data_type: int, box: tuple[int, ...], swizzle: int) -> tuple[Any, ...]:
+    """The arguments of a tensor map that do not depend on the tensor, as the bindings take them: data type, box,
+    element strides, interleave, swizzle, promotion and fill."""
+    driver = cuda()
+    return (
+        driver.CUtensorMapDataType(data_type),
+        [driver.cuuint32_t(extent) for extent in box],
+        [driver.cuuint32_t(1)] * len(box),
         driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-        driver.CUtensorMapSwizzle(descriptor.swizzle),
+        driver.CUtensorMapSwizzle(swizzle),
         driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
         driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
     )
-    return ctypes.string_at(words.getPtr(), 128)
 
 
 def check_base(kernel: str, ordinal: int, reserved: int, static: int) -> None:
@@ -176,6 +198,8 @@ class LoadedKernel:
                     1,
                 )
         self._occupancy: int | None = None
+        self._capacity: int | None = None
+        self._configurations: Recent[tuple[tuple[int, int, int], int], Any] = Recent(MAX_CONFIGURATIONS)
 
     @property
     def _cluster_size(self) -> int:
@@ -200,12 +224,21 @@ class LoadedKernel:
         """CTAs of this kernel that fit on the device at the same time."""
         if self._cluster_size == 1:
             return self.sms * self.occupancy()
-        with current(self.context):
-            clusters = call("cuOccupancyMaxActiveClusters", self.function, self.configure(self.contract.cluster, 0))
-        return int(clusters) * self._cluster_size
+        if self._capacity is None:
+            with current(self.context):
+                clusters = call("cuOccupancyMaxActiveClusters", self.function, self.configure(self.contract.cluster, 0))
+            self._capacity = int(clusters) * self._cluster_size
+        return self._capacity
 
     def configure(self, grid: tuple[int, int, int], stream: int) -> Any:
-        """A CUlaunchConfig; it must not be changed while launches use it."""
+        """A CUlaunchConfig, which several launches may share: it must not be changed."""
+        found = self._configurations.get((grid, stream))
+        if found is None:
+            found = self._configuration(grid, stream)
+            self._configurations.put((grid, stream), found)
+        return found
+
+    def _configuration(self, grid: tuple[int, int, int], stream: int) -> Any:
         driver, contract = cuda(), self.contract
         configuration = driver.CUlaunchConfig()
         configuration.gridDimX, configuration.gridDimY, configuration.gridDimZ = grid

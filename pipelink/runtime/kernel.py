@@ -3,21 +3,24 @@
 ``load(path)`` reads a package; calling the result with tensors and scalars launches it on the caller's stream.  A
 call is answered from a plan: everything that follows from the arguments (grid, parameter block, tensor maps) is
 computed once per combination of addresses, shapes, strides and scalars, and kept; a repeated call looks the plan up
-and launches.  Tensor maps are also kept on their own, per address, shape and strides, so a changed scalar encodes
-none again.
+and launches.  A plan is computed by the compiled contract, and by checking part by part where that takes no such
+arguments.  Tensor maps are also kept on their own, per address, shape and strides, so a changed scalar encodes none
+again.
 """
 
 from __future__ import annotations
 
 import ctypes
+import struct
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from pipelink.runtime import driver
+from pipelink.runtime.compiled import compile_contract
 from pipelink.runtime.contract import (
     LaunchContract,
     Resolved,
@@ -28,14 +31,16 @@ from pipelink.runtime.contract import (
     resolve,
 )
 from pipelink.runtime.package import Package, PackageTarget, read
-from pipelink.runtime.tensor_map import Descriptor, describe
-from pipelink.runtime.tensors import TensorView, is_torch, view
+from pipelink.runtime.recent import Recent
+from pipelink.runtime.tensor_map import DescriptorTuple, describe
+from pipelink.runtime.tensors import TensorView, ViewTuple, is_torch, torch_element, view
 from pipelink.runtime.timeline import Timeline
 from pipelink.runtime.watch import Watch, no_timeline
-from pipelink.support.diagnostics import Note, error
+from pipelink.support.diagnostics import LinkError, Note, error
 
-MAX_PLANS = 512  # plans and tensor maps kept per kernel; the oldest are dropped
+MAX_PLANS = 512  # plans and tensor maps kept per kernel; half as many that were used last always are
 _ALIGN = 128  # bytes, of the parameter block's buffer
+_POINTER, _MAP = struct.Struct("=Q"), struct.Struct("128s")
 
 
 def load(source: str | Path | bytes) -> Kernel:
@@ -45,42 +50,55 @@ def load(source: str | Path | bytes) -> Kernel:
     return Kernel(read(source))
 
 
-@dataclass
+@dataclass(slots=True)
 class _Launch:
-    """A plan bound to a stream.  ``block`` and ``pointers`` are what the driver reads at the launch."""
+    """A plan bound to a stream.  ``buffer`` is what the driver reads at the launch: the address of the parameter
+    block, at ``address``, and the block, at ``start`` (both on the host)."""
 
     function: Any
     context: int
     configuration: Any
-    pointers: Any
+    buffer: Any
     address: int
-    block: Any
+    start: int
     zeroed: tuple[tuple[int, int], ...]
-    start: int  # host address of the parameter block, in ``block``
     watched: bool
 
 
-@dataclass
+@dataclass(slots=True)
 class _Plan:
     """Everything that follows from one combination of arguments."""
 
     device: _Device
     resolved: Resolved
-    block: bytes
-    launches: dict[tuple[int, int], _Launch] = field(default_factory=dict[tuple[int, int], _Launch])
+    maps: tuple[tuple[int, bytes], ...]  # offset in the parameter block, and what stands there
+    empty: bool
+    launches: dict[tuple[int, int], _Launch]  # by stream and graph capture
+
+
+# the device, the values, and the descriptor of each tensor map with its offset in the parameter block
+_Values = tuple["_Device", Resolved, Iterable[tuple[int, DescriptorTuple]]]
 
 
 class _Device:
     """The kernel on one device, with its workspaces.  Buffers are never freed before ``close``: a captured graph may
     still name them."""
 
-    def __init__(self, loaded: driver.LoadedKernel) -> None:
+    def __init__(self, loaded: driver.LoadedKernel, called: LaunchContract) -> None:
+        """``called`` is the contract by which calls are read, of the package's first image."""
         self.loaded = loaded
         # (stream, capture, workspace) -> (address, bytes): a captured graph runs beside later launches on its stream
         self.assigned: dict[tuple[int, int, int], tuple[int, int]] = {}
         self.spare: list[tuple[int, int]] = []
         self.allocations: list[int] = []
         contract = loaded.contract
+        alike = contract.arguments == called.arguments and contract.names == called.names
+        self.compiled = compile_contract(contract) if alike else None
+        self.context = int(loaded.context)
+        self.block = struct.Struct(f"{contract.parameter_bytes}s")
+        self.buffer = ctypes.c_char * (_POINTER.size + _ALIGN + contract.parameter_bytes)
+        index = {workspace.name: number for number, workspace in enumerate(contract.workspaces)}
+        self.slots = [(f.offset, index[f.workspace]) for f in contract.fields if f.kind == "workspace"]
         self.watch = Watch(contract.kernel, loaded.context, contract.debug) if contract.debug else None
 
     def reserve(self, sizes: tuple[int, ...]) -> None:
@@ -138,8 +156,8 @@ class Kernel:
         self.name = package.name
         self.contract = package.targets[0].contract
         self._devices: dict[int, _Device] = {}
-        self._plans: dict[tuple[Any, ...], _Plan] = {}
-        self._maps: dict[Descriptor, bytes] = {}
+        self._plans: Recent[tuple[Any, ...], _Plan] = Recent(MAX_PLANS)
+        self._maps: Recent[DescriptorTuple, bytes] = Recent(MAX_PLANS)
         self._lock = Lock()
 
     def __repr__(self) -> str:
@@ -155,8 +173,8 @@ class Kernel:
         key = _key(arguments, handle)
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._plan(key, arguments, handle)
-        if plan.resolved.empty:
+            plan = self._new_plan(key, arguments, handle)
+        if plan.empty:
             return
         watch = plan.device.watch
         capture = driver.capture_id(handle) if plan.resolved.workspace_bytes or watch is not None else 0
@@ -187,16 +205,16 @@ class Kernel:
             self._device(0 if device is None else device, 0)
             return
         handle = stream_handle(stream, arguments)
-        plan = self._plan(_key(arguments, handle), arguments, handle)
+        plan = self._plan(arguments, handle)
         with self._lock:
             plan.device.reserve(plan.resolved.workspace_bytes)
-            if not plan.resolved.empty:
+            if not plan.empty:
                 plan.device.loaded.configure(plan.resolved.grid, handle)
 
     def resolved(self, *, stream: Any = None, **arguments: Any) -> Resolved:
         """What a call with these arguments would launch: dimensions, grid, workspace sizes."""
         handle = stream_handle(stream, arguments)
-        return self._plan(_key(arguments, handle), arguments, handle).resolved
+        return self._plan(arguments, handle).resolved
 
     def close(self) -> None:
         """Unload the code and free the workspaces.  No launch may be pending, no captured graph may be used later."""
@@ -227,6 +245,9 @@ class Kernel:
         return target
 
     def _device(self, ordinal: int, stream: int) -> _Device:
+        known = self._devices.get(ordinal)
+        if known is not None:
+            return known
         with self._lock:
             if ordinal not in self._devices:
                 context = driver.primary_context(ordinal)
@@ -234,25 +255,59 @@ class Kernel:
                 if driver.capture_id(stream):
                     raise _preload_needed(target.contract)
                 loaded = driver.LoadedKernel(ordinal, context, target.cubin, target.contract)
-                self._devices[ordinal] = _Device(loaded)
+                self._devices[ordinal] = _Device(loaded, self.contract)
             return self._devices[ordinal]
 
-    def _plan(self, key: tuple[Any, ...], arguments: Mapping[str, Any], stream: int) -> _Plan:
-        known = self._plans.get(key)
-        if known is not None:
-            return known
+    def _plan(self, arguments: Mapping[str, Any], stream: int) -> _Plan:
+        key = _key(arguments, stream)
+        return self._plans.get(key) or self._new_plan(key, arguments, stream)
+
+    def _new_plan(self, key: tuple[Any, ...], arguments: Mapping[str, Any], stream: int) -> _Plan:
+        device, resolved, descriptors = self._compiled(key, arguments, stream) or self._checked(arguments, stream)
+        maps = tuple([(offset, self._map(descriptor)) for offset, descriptor in descriptors])
+        plan = _Plan(device, resolved, maps, resolved.empty, {})
+        self._plans.put(key, plan)
+        return plan
+
+    def _compiled(self, key: tuple[Any, ...], arguments: Mapping[str, Any], stream: int) -> _Values | None:
+        """What :meth:`_checked` gives, in a fraction of the time; None where that must say what is wrong."""
+        views = _views(key, self.contract) if arguments.keys() >= self.contract.names else None
+        if views is None or len(arguments) != len(self.contract.names):
+            return None
+        ordinals = {seen[4] for seen in views}
+        ordinal = ordinals.pop() if len(ordinals) == 1 else -1
+        if ordinal < 0:
+            tensors = {name: TensorView(*seen) for name, seen in zip(self.contract.tensors, views, strict=True)}
+            ordinal = _common_device(self.contract, tensors)
+        device = self._device(ordinal, stream)
+        compiled, loaded = device.compiled, device.loaded
+        if compiled is None:
+            return None
+        try:
+            found = compiled.run(
+                views,
+                compiled.numbers(arguments),
+                [_dimension(name, arguments[name]) for name in self.contract.free_dimensions],
+                loaded.sms,
+                loaded.occupancy,
+                loaded.capacity,
+            )
+        except (LinkError, ValueError, ArithmeticError, struct.error):
+            return None
+        return (device, found[0], zip(compiled.maps, found[1], strict=False)) if found is not None else None
+
+    def _checked(self, arguments: Mapping[str, Any], stream: int) -> _Values:
+        """The values of a launch.  Raises LinkError for what does not fit the contract."""
         contract = self.contract
         check_names(contract, list(arguments))
         tensors = {name: view(name, arguments[name], stream) for name in contract.tensors}
-        ordinal = _common_device(contract, tensors)
-        device = self._device(ordinal, stream)
-        contract = device.loaded.contract
+        device = self._device(_common_device(contract, tensors), stream)
+        contract, loaded = device.loaded.contract, device.loaded
         for name, argument in contract.tensors.items():
             check_tensor(contract, argument, tensors[name])
         given = {name: _dimension(name, arguments[name]) for name in contract.dimensions if name in arguments}
         dimensions = infer_dimensions(contract, tensors, given)
         scalars = {name: convert_scalar(a, arguments[name]) for name, a in contract.scalars.items()}
-        loaded = device.loaded
         resolved = resolve(
             contract,
             tensors,
@@ -262,54 +317,42 @@ class Kernel:
             occupancy=loaded.occupancy,
             capacity=loaded.capacity,
         )
-        block = bytearray(resolved.block)
-        if not resolved.empty:
-            for item in contract.fields:
-                if item.kind == "tensor_map":
-                    block[item.offset : item.offset + 128] = self._map(describe(item, tensors[item.tensor]))
-        plan = _Plan(device, resolved, bytes(block))
-        with self._lock:
-            if len(self._plans) >= MAX_PLANS:
-                self._plans.pop(next(iter(self._plans)))
-            self._plans[key] = plan
-        return plan
+        maps = [field for field in contract.fields if field.kind == "tensor_map" and not resolved.empty]
+        return device, resolved, [(field.offset, describe(field, tensors[field.tensor])) for field in maps]
 
-    def _map(self, descriptor: Descriptor) -> bytes:
+    def _map(self, descriptor: DescriptorTuple) -> bytes:
         known = self._maps.get(descriptor)
         if known is None:
             known = driver.encode(descriptor)
-            with self._lock:
-                if len(self._maps) >= MAX_PLANS:
-                    self._maps.pop(next(iter(self._maps)))
-                self._maps[descriptor] = known
+            self._maps.put(descriptor, known)
         return known
 
     def _bind(self, plan: _Plan, stream: int, capture: int) -> _Launch:
-        contract, loaded = plan.device.loaded.contract, plan.device.loaded
-        sizes = plan.resolved.workspace_bytes
-        addresses = [plan.device.workspace(stream, capture, index, size) for index, size in enumerate(sizes)]
-        names = [w.name for w in contract.workspaces]
-        buffer = ctypes.create_string_buffer(len(plan.block) + _ALIGN)
-        start = -(-ctypes.addressof(buffer) // _ALIGN) * _ALIGN
-        ctypes.memmove(start, plan.block, len(plan.block))
-        for item in contract.fields:
-            if item.kind == "workspace":
-                ctypes.c_uint64.from_address(start + item.offset).value = addresses[names.index(item.workspace)]
-        pointers = (ctypes.c_void_p * 1)(start)
-        zeroed = tuple(
-            (address, size)
-            for workspace, address, size in zip(contract.workspaces, addresses, sizes, strict=True)
-            if workspace.zero and size
-        )
+        device, loaded, resolved = plan.device, plan.device.loaded, plan.resolved
+        buffer = device.buffer()
+        address = ctypes.addressof(buffer)
+        start = -(-(address + _POINTER.size) // _ALIGN) * _ALIGN
+        at = start - address
+        _POINTER.pack_into(buffer, 0, start)
+        device.block.pack_into(buffer, at, resolved.block)
+        for offset, words in plan.maps:
+            _MAP.pack_into(buffer, at + offset, words)
+        zeroed: tuple[tuple[int, int], ...] = ()
+        sizes = resolved.workspace_bytes
+        if sizes:
+            addresses = [device.workspace(stream, capture, index, size) for index, size in enumerate(sizes)]
+            for offset, index in device.slots:
+                _POINTER.pack_into(buffer, at + offset, addresses[index])
+            workspaces = zip(loaded.contract.workspaces, addresses, sizes, strict=True)
+            zeroed = tuple((address, size) for workspace, address, size in workspaces if workspace.zero and size)
         launch = _Launch(
             loaded.function,
-            int(loaded.context),
-            loaded.configure(plan.resolved.grid, stream),
-            pointers,
-            ctypes.addressof(pointers),
+            device.context,
+            loaded.configure(resolved.grid, stream),
             buffer,
-            zeroed,
+            address,
             start,
+            zeroed,
             not capture,
         )
         plan.launches[stream, capture] = launch
@@ -346,10 +389,11 @@ def _common_device(contract: LaunchContract, tensors: Mapping[str, TensorView]) 
     """The one device of all tensors, 0 without tensors.  Raises LinkError ``argument-device``."""
     owner: dict[int, str] = {}
     for name, tensor in tensors.items():
-        known = tensor.device >= 0
-        ordinal = tensor.device if known else (driver.device_of(tensor.pointer) if tensor.pointer else -1)
-        if ordinal >= 0:
-            owner.setdefault(ordinal, name)
+        ordinal = tensor.device
+        if ordinal < 0 and tensor.pointer:
+            ordinal = driver.device_of(tensor.pointer)
+        if ordinal >= 0 and ordinal not in owner:
+            owner[ordinal] = name
     if len(owner) > 1:
         (first, name), (second, other) = list(owner.items())[:2]
         raise error(
@@ -361,21 +405,39 @@ def _common_device(contract: LaunchContract, tensors: Mapping[str, TensorView]) 
 
 
 def _key(arguments: Mapping[str, Any], stream: int) -> tuple[Any, ...]:
-    """What a plan depends on.  torch's attributes are read directly, without making a view."""
+    """What a plan depends on, argument by argument.  torch's attributes are read directly, without making a view."""
     torch: Any = sys.modules.get("torch")
     tensor_type: Any = torch.Tensor if torch is not None else ()
-    parts: list[Any] = []
+    parts: list[tuple[Any, ...]] = []
     for name, value in arguments.items():
         if tensor_type and isinstance(value, tensor_type):
             tensor: Any = value
-            parts += (name, tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, tensor.device)
+            parts.append((name, tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, tensor.device))
         elif isinstance(value, int | float):
-            parts += (name, type(value), value)
+            parts.append((name, type(value), value))
         elif hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__"):
-            parts += (name, view(name, value, stream))
+            parts.append((name, view(name, value, stream)))
         else:
-            parts += (name, type(value), repr(value))
+            parts.append((name, type(value), repr(value)))
     return tuple(parts)
+
+
+def _views(key: tuple[Any, ...], contract: LaunchContract) -> list[ViewTuple] | None:
+    """The tensors of a call, in the contract's order, from its key; None where one is none on a CUDA device."""
+    parts = {part[0]: part for part in key}
+    found: list[ViewTuple] = []
+    for name in contract.tensors:
+        part = parts.get(name, ())
+        if len(part) == 6:
+            _, pointer, shape, strides, dtype, device = part
+            if device.type != "cuda":
+                return None
+            found.append((pointer, shape, strides, torch_element(dtype), device.index or 0))
+        elif len(part) == 2:
+            found.append(part[1])
+        else:
+            return None
+    return found
 
 
 def stream_handle(stream: Any, arguments: Mapping[str, Any]) -> int:

@@ -7,7 +7,7 @@ Input: the view (strides in elements, row-major order) and the field of the laun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pipelink.runtime.contract import Field
 from pipelink.runtime.tensors import ELEMENT_BYTES, TensorView
@@ -27,8 +27,11 @@ SWIZZLES = {"none": 0, "row_major": 0, "swizzle32": 1, "swizzle64": 2, "swizzle1
 _SWIZZLE_BYTES = {1: 32, 2: 64, 3: 128}
 
 
-@dataclass(frozen=True)
-class Descriptor:
+# of a Descriptor, which costs more to make
+DescriptorTuple = tuple[int, int, tuple[int, ...], tuple[int, ...], tuple[int, ...], int]
+
+
+class Descriptor(NamedTuple):
     """Arguments of ``cuTensorMapEncodeTiled``: ``strides`` in bytes, without the fastest dimension's."""
 
     data_type: int
@@ -66,7 +69,7 @@ def describe(field: Field, tensor: TensorView) -> Descriptor:
             f"tensor '{name}': expected an address that is a multiple of {UNIT}, given 0x{tensor.pointer:x}",
         )
     box = (1,) * (tensor.rank - len(field.box)) + field.box
-    _check_box(field, box, size)
+    check_box(field, box, size)
     return Descriptor(
         DATA_TYPES[tensor.element],
         tensor.pointer,
@@ -77,7 +80,10 @@ def describe(field: Field, tensor: TensorView) -> Descriptor:
     )
 
 
-def _check_box(field: Field, box: tuple[int, ...], size: int) -> None:
+def check_box(field: Field, box: tuple[int, ...], size: int) -> None:
+    """Whether TMA can copy a box of elements of ``size`` bytes, an extent for each dimension of the tensor.
+
+    Raises LinkError ``tensor-map``."""
     where = f"tensor map '{field.name}'"
     if field.swizzle not in SWIZZLES:
         raise error("tensor-map", f"{where}: unknown swizzle '{field.swizzle}'")

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from pipelink.support.diagnostics import error
 
@@ -39,8 +39,10 @@ _TORCH_TYPES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class TensorView:
+ViewTuple = tuple[int, tuple[int, ...], tuple[int, ...], str, int]  # of a TensorView, which costs more to make
+
+
+class TensorView(NamedTuple):
     """``strides`` in elements; ``device`` is a CUDA ordinal; ``pointer`` is the address of the first element."""
 
     pointer: int
@@ -118,6 +120,12 @@ def view(name: str, value: object, stream: int | None = None) -> TensorView:
     )
 
 
+@lru_cache(maxsize=64)
+def torch_element(dtype: object) -> str:
+    """The element type of a torch dtype; torch's own name where it has none."""
+    return _TORCH_TYPES.get(str(dtype), str(dtype))
+
+
 def _torch_view(name: str, tensor: Any) -> TensorView:
     if tensor.device.type != "cuda":
         raise error("argument-device", f"tensor '{name}': expected a CUDA device, given {tensor.device}")
@@ -125,7 +133,7 @@ def _torch_view(name: str, tensor: Any) -> TensorView:
         int(tensor.data_ptr()),
         tuple(tensor.shape),
         tuple(tensor.stride()),
-        _TORCH_TYPES.get(str(tensor.dtype), str(tensor.dtype)),
+        torch_element(tensor.dtype),
         int(tensor.device.index or 0),
     )
 

@@ -2,8 +2,9 @@
 
 Text in, integer out.  The grammar is Python's expression grammar restricted to integer literals, names,
 ``+ - * // / %`` (both divisions are floor divisions), and the calls ``ceildiv(a, b)``, ``min``, ``max`` and
-``stride(tensor, dim)`` (stride in elements).  Nothing is ever evaluated by Python itself: the tree is walked.
-Imported by the runtime, so it depends on the standard library and ``support.diagnostics`` only.
+``stride(tensor, dim)`` (stride in elements).  The text is never evaluated by Python: its validated tree is walked, or
+lowered to Python in which every name is the caller's.  Imported by the runtime, so it depends on the standard library
+and ``support.diagnostics`` only.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from pipelink.support.diagnostics import Location, error, nearest
 FUNCTIONS = ("ceildiv", "min", "max", "stride")
 _MAX_LENGTH = 500  # characters; also bounds the tree's depth
 _MAX_DEPTH = 60
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Div: "//", ast.Mod: "%",
+}  # fmt: skip
 
 
 def _ceildiv(a: int, b: int) -> int:
@@ -130,3 +134,39 @@ def evaluate(text: str, values: Mapping[str, int], stride: Callable[[str, int], 
                 raise AssertionError(node)
 
     return walk(parse(text))
+
+
+def lower(text: str, names: Mapping[str, str], stride: Callable[[str, int], str | None]) -> str | None:
+    """Python source with the value of ``text``: a parenthesised expression over integer literals, ``min``, ``max`` and
+    the variables that ``names`` and ``stride(tensor, dim)`` give.  None where one of them gives none.
+
+    It raises ZeroDivisionError where :func:`evaluate` would report a division by zero.  Raises LinkError
+    ``bad-expression`` where ``text`` is none."""
+
+    def walk(node: ast.expr) -> str:
+        match node:
+            case ast.Constant(value=int() as value):
+                return str(value)
+            case ast.Name(id=name):
+                return names[name]
+            case ast.UnaryOp(operand=operand):
+                return f"(-{walk(operand)})"
+            case ast.BinOp(left=left, op=op, right=right):
+                return f"({walk(left)} {_OPERATORS[type(op)]} {walk(right)})"
+            case ast.Call(func=ast.Name(id="stride"), args=[ast.Name(id=tensor), ast.Constant(value=int() as dim)]):
+                found = stride(tensor, dim)
+                if found is None:
+                    raise KeyError(tensor)
+                return found
+            case ast.Call(func=ast.Name(id="ceildiv"), args=[a, b]):
+                return f"(-(-{walk(a)} // {walk(b)}))"
+            case ast.Call(func=ast.Name(id=name), args=[first, *others]):
+                numbers = ", ".join(walk(a) for a in (first, *others))
+                return f"{name}({numbers})" if others else numbers
+            case _:
+                raise AssertionError(node)
+
+    try:
+        return walk(parse(text))
+    except KeyError:
+        return None

@@ -1,7 +1,7 @@
 """The one place that names the provider of the upstream MLIR Python bindings.
 
 Every other Python module writes ``from pipelink.support.mlir import ir``; a different wheel that offers the same
-API (torch-mlir, numba-cuda-mlir) is a change here and in ``pyproject.toml`` only.
+API (torch-mlir, numba-cuda-mlir) is a change here and in what is installed only.
 """
 
 from pipelink.support.diagnostics import error

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks import inspection, report, store
+from benchmarks import inspection, launch, report, store
 from benchmarks.configurations import BY_NAME, CONFIGURATIONS, Configuration
 from benchmarks.families.gemm import MODELS, Gemm
 from benchmarks.plot import Plot, Series
 from benchmarks.store import Entry
 from pipelink.components import gemm
+from pipelink.package import PackageImage, package_bytes
 from pipelink.target import TARGETS
 
 LINKED = {
@@ -98,3 +101,34 @@ def test_the_names_of_series_stay_inside_a_plot() -> None:
     places = [re.search(rf'<text x="(\d+)" y="(\d+)">{name}<', drawn) for name in names]
     assert all(place and int(place[1]) + 7 * 30 <= 780 for place in places)
     assert len({place.groups() for place in places if place}) == len(names)
+
+
+LAUNCH: dict[str, Any] = {
+    "kernel": "gemm",
+    "arguments": [
+        {"name": "a", "kind": "tensor", "element": "bf16", "shape": ["M", "K"]},
+        {"name": "b", "kind": "tensor", "element": "bf16", "shape": ["N", "K"]},
+        {"name": "out", "kind": "tensor", "element": "bf16", "shape": ["M", "N"], "access": "write"},
+    ],
+    "dimensions": ["M", "N", "K"],
+    "grid": ["ceildiv(M, 128)"],
+    "threads": 128,
+    "smem_bytes": 0,
+    "parameters": {
+        "bytes": 64,
+        "fields": [{"name": "out", "offset": 0, "bytes": 8, "kind": "pointer", "tensor": "out"}],
+    },
+}
+
+
+def test_the_cost_of_launches(tmp_path: Path) -> None:
+    """Without a GPU; what the file holds of the other mode stays."""
+    package, output = tmp_path / "gemm.plk", tmp_path / "launch.json"
+    package.write_bytes(package_bytes("gemm", [PackageImage("sm_90a", b"cubin", LAUNCH, 32, "13.0")]))
+    output.write_text(json.dumps({"benchmark": "launch", "gpu": {"new_us": 1.0}}))
+    command = [sys.executable, launch.__file__, str(package), "--calls", "100", "--output", str(output)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"known +[\d.]+ µs\nnew +[\d.]+ µs\n", done.stdout)
+    found = json.loads(output.read_text())
+    assert found["gpu"] == {"new_us": 1.0}
+    assert 0 < found["stand_in"]["known_us"] < found["stand_in"]["new_us"]

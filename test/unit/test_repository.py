@@ -1,4 +1,5 @@
-"""What the repository promises of itself: pinned packages, small files, entry points, and imports that stay light."""
+"""What the repository promises of itself: ranges of packages with pins, small files, entry points, and imports
+that stay light."""
 
 import importlib
 import importlib.metadata
@@ -37,15 +38,35 @@ def requirements() -> list[Requirement]:
     return [Requirement(line) for group in [PROJECT["project"]["dependencies"], *extras] for line in group]
 
 
+def constraints() -> dict[str, str]:
+    """The pinned version of each package."""
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9.]+", pin) for pin in pins)
+    return dict(pin.split("==") for pin in pins)
+
+
 NOT_INSTALLED = ("torch",)  # too large for `make test`; what needs it skips
 
 
-@pytest.mark.parametrize("requirement", requirements(), ids=lambda r: r.name)
-def test_dependency_is_pinned_and_installed_as_pinned(requirement: Requirement) -> None:
-    assert re.fullmatch(r"==[0-9.]+", str(requirement.specifier))
-    if requirement.name in NOT_INSTALLED:
+@pytest.mark.parametrize("requirement", requirements(), ids=str)
+def test_dependency_is_a_range_with_its_pin_inside(requirement: Requirement) -> None:
+    assert {specifier.operator for specifier in requirement.specifier} == {">=", "<"}
+    assert constraints()[requirement.name] in requirement.specifier
+
+
+@pytest.mark.parametrize(("name", "version"), constraints().items())
+def test_pin_is_installed(name: str, version: str) -> None:
+    if name in NOT_INSTALLED:
         pytest.skip("no part of what the tests install")
-    assert importlib.metadata.version(requirement.name) in requirement.specifier
+    assert importlib.metadata.version(name) == version
+
+
+def test_the_environment_is_installed_within_the_pins_and_anew_when_they_change() -> None:
+    text = (ROOT / "Makefile").read_text()
+    assert "\n$(STAMP): pyproject.toml constraints.txt\n" in text
+    assert "pip install" in text
+    assert "--constraint constraints.txt" in text
 
 
 def test_the_runtime_alone_is_small() -> None:
