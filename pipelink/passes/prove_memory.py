@@ -25,7 +25,7 @@ from pipelink.target import MBARRIER_BYTES, SMEM_BASE, Target
 from pipelink.transfers import placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
 from pipelink.transfers.convert import STAGING_ALIGN
-from pipelink.transfers.ring import TMEM_ALIGN, columns_of
+from pipelink.transfers.stream import TMEM_ALIGN, columns_of
 from pipelink.transfers.touch import COMMIT
 
 _TMA = ("tma", "tma_multicast")

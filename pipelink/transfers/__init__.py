@@ -19,7 +19,7 @@ from pipelink.transfers.dispatch import Dispatch
 from pipelink.transfers.lease import Lease
 from pipelink.transfers.local import RingLocal
 from pipelink.transfers.pair import PairTma, PairTmem
-from pipelink.transfers.ring import RingThreads, RingTma
+from pipelink.transfers.ring import RINGS
 from pipelink.transfers.signal import Signal
 from pipelink.transfers.tmem import Tmem
 from pipelink.transfers.token import Token
@@ -34,8 +34,8 @@ LOCAL: Final = RingLocal()
 
 #: All transfers, in order of preference.
 TRANSFERS: Final[tuple[Transfer, ...]] = (
-    RingTma(), RingThreads(), RingConvert(), LOCAL, Call(), Token(), Cluster(), Tmem(), PairTma(), PairTmem(), Signal(),
-    Dispatch(), Lease(),
+    *RINGS, RingConvert(), LOCAL, Call(), Token(), Cluster(), Tmem(), PairTma(), PairTmem(), Signal(), Dispatch(),
+    Lease(),
 )  # fmt: skip
 
 BY_NAME: Final[dict[str, Transfer]] = {transfer.name: transfer for transfer in TRANSFERS}

@@ -15,7 +15,8 @@ from pipelink.model.binding import Const
 from pipelink.model.graph import ConnectionGraph, Edge
 from pipelink.support.diagnostics import Diagnostics
 from pipelink.transfers.base import CLUSTER_CTAS, Arrival, declared
-from pipelink.transfers.ring import LOCKSTEP, Copy, RingTma
+from pipelink.transfers.ring import RingTma
+from pipelink.transfers.stream import LOCKSTEP, Copy
 
 _REPEATS: Final = {"swizzle128": 1024, "swizzle64": 512, "swizzle32": 256}  # bytes after which a swizzle starts anew
 _TMA_ALIGN: Final = 128  # bytes, where a copy may start in shared memory

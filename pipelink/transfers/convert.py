@@ -17,7 +17,8 @@ from pipelink.model.demand import Barrier, Buffer
 from pipelink.transfers import touch
 from pipelink.transfers.base import Site
 from pipelink.transfers.binder import Binder
-from pipelink.transfers.ring import RingThreads, StreamPlan, slot_addresses, tile_difference
+from pipelink.transfers.ring import RingThreads
+from pipelink.transfers.stream import StreamPlan, slot_addresses, tile_difference
 
 #: PTX ISA, "Shared memory swizzling": bytes of one swizzled row, and the address bits (4 + n) that are exchanged.
 SWIZZLE_ROW_BYTES: Final[dict[str, int]] = {"swizzle128": 128, "swizzle64": 64, "swizzle32": 32}

@@ -10,7 +10,8 @@ from pipelink.ir.views import Connect, Port
 from pipelink.model.binding import Const, CursorPointer, Invoke, SharedAddress
 from pipelink.transfers import touch
 from pipelink.transfers.base import CLUSTER_CTAS, Arrival
-from pipelink.transfers.ring import RingTma, StreamTransfer
+from pipelink.transfers.ring import RingTma
+from pipelink.transfers.stream import StreamTransfer
 from pipelink.transfers.tmem import Tmem
 
 

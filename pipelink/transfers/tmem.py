@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pipelink.transfers.ring import StreamTransfer
+from pipelink.transfers.stream import StreamTransfer
 
 
 class Tmem(StreamTransfer):

@@ -32,7 +32,7 @@ from pipelink.support.protocol import Callers
 from pipelink.target import WARP_THREADS, target
 from pipelink.transfers import BY_NAME, legal
 from pipelink.transfers.base import End, Plan, Site, Transfer, role_threads
-from pipelink.transfers.ring import TMEM_ALIGN
+from pipelink.transfers.stream import TMEM_ALIGN
 
 TMEM_WORD = "tensor memory"  # key of the shared-memory word that holds where the allocation begins
 TMEM_WORD_BYTES = 4

@@ -25,7 +25,7 @@ from pipelink.target import MBARRIER_BYTES
 from pipelink.transfers import placement_of, transfer_of
 from pipelink.transfers.base import Arrival
 from pipelink.transfers.binder import placed_instance
-from pipelink.transfers.ring import columns_of
+from pipelink.transfers.stream import columns_of
 from pipelink.transfers.touch import COMMIT, TX
 
 Touch = tuple[int, bool]  # place, whether it is written
