@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from pipelink.contract.vocabulary import ABI
 from pipelink.objects import records
 from pipelink.objects.model import Image, Object
 from pipelink.support.diagnostics import Diagnostics, Location, error
@@ -47,7 +48,7 @@ class Contract:
 
     def add(self, op: str, name: str, **values: Any) -> Contract:
         """Any declaration, by its record's keys (docs/contracts.md); None leaves one out."""
-        head = {"pipelink": records.ABI, "op": op, "component": self.name, "name": name, "file": self._file, "line": 0}
+        head = {"pipelink": ABI, "op": op, "component": self.name, "name": name, "file": self._file, "line": 0}
         self._values.append({**head, **{key: value for key, value in values.items() if value is not None}})
         self._kinds.setdefault(name, str(values.get("direction", op)))
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipelink.analysis.graph import ConnectionGraph, Edge, End
-from pipelink.ir.schema import ELEMENT_BITS, SOURCES, TARGETS
+from pipelink.contract.vocabulary import ELEMENT_BITS, SOURCES, TARGETS
 from pipelink.ir.views import Port, Tile
 from pipelink.support.diagnostics import Diagnostics, Location, Note, nearest
 from pipelink.target import Target
