@@ -3,8 +3,8 @@
 ``docs/diagnostics.md`` from the catalog, ``docs/tools.md`` from the commands' arguments, ``docs/passes.md`` from the
 pass table and the passes' docstrings, ``docs/corpus.md`` from the heads of the corpus, ``pipelink/ir/dialect.irdl``
 from the dialect's schema.  Between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``: the vocabulary in ``docs/ir.md``
-and the tables in ``docs/contracts.md`` from the vocabulary of contracts, tables of numbers from ``benchmarks/results``,
-as the plots.
+and the tables in ``docs/contracts.md`` from the vocabulary of contracts and the device ABI, tables of numbers from
+``benchmarks/results``, as the plots.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 from pipelink import ir
+from pipelink.contract import abi
 from pipelink.contract import vocabulary as words
 from pipelink.contract.fields import Field
 from pipelink.ir import schema
@@ -235,6 +236,32 @@ def records() -> str:
     return "\n".join(lines)
 
 
+#: How the page on contracts calls the classes of the device ABI.
+CLASSES = {"role": "ROLE", "barrier": "BARRIER", "smem": "SMEM", "state": "STATE", "param": "PARAM"}
+CLASSES |= {"stream": "PORT", "token": "TOKEN", "call calls": "CALL", "call answers": "ANSWER"}
+
+
+def symbols() -> str:
+    """The functions of the device ABI; those that differ in the number of coordinates are one row."""
+    lines = ["| function of `component::…` | parameters | returns | step of a protocol | who defines it |"]
+    lines.append("|---|---|---|---|---|")
+    shown: dict[str, None] = {}
+    for label, resource in abi.RESOURCES.items():
+        owner = CLASSES.get(label, CLASSES.get(label.split()[0], "")) + resource.suffix
+        for function in resource.functions.values():
+            names, codes, given = f"`{owner}::{function.name}`", function.codes, [n for n, _ in function.arguments]
+            if function.verb == "copy":
+                first, last = (f"`{owner}::pl_tma{rank}`" for rank in (abi.RANKS[0], abi.RANKS[-1]))
+                names, codes = f"{first} … {last}", codes.rstrip("i")
+                given = ["stage", "part", "byte offset", "map", "then an `i` for each coordinate"]
+            listed = f" ({', '.join(given)})" if given else ""
+            returned = "nothing" if function.returns == "void" else f"`{abi.CXX[function.returns]}`, {function.result}"
+            verb = f"`{function.verb}`" if function.verb else ""
+            row = f"| {names} | `{codes}`{listed} | {returned} | {verb} | the {function.definer} |"
+            shown[row] = None
+    return "\n".join([*lines, *shown])
+
+
 CORPUS = """Composition bugs that people reported, by kind, and who decides them: small files in \
 [test/corpus](../test/corpus/README.md), each with the fault, its fix and, where there is one, a legal near miss. \
 `make test` runs them. The passes decide from contracts, before anything is compiled; `audit` compares an object with \
@@ -309,7 +336,7 @@ def pages() -> dict[Path, str]:
         example, picture = counterexample()
         found[ROOT / "docs" / "trace.svg"] = picture
         known = {"vocabulary": vocabulary(), "counterexample": example}
-        known |= {"attributes": attributes(), "records": records()}
+        known |= {"attributes": attributes(), "records": records(), "symbols": symbols()}
         if MUTANTS.is_file():
             from test.protocol.report import table
 

@@ -35,13 +35,12 @@ from pipelink.analysis.binding import (
     State,
     Statement,
     TensorMemory,
-    Type,
     Value,
-    mangle,
 )
 from pipelink.analysis.multicast import Split, division
 from pipelink.analysis.tensor_cores import UNITS, after_wait, before_refill, commit, release
 from pipelink.analysis.watch import watch_of
+from pipelink.contract.abi import Type, mangle
 from pipelink.ir.views import Component, Connect, Instance, Kernel, Port, Program
 from pipelink.support.diagnostics import Diagnostics
 from pipelink.transfers import BY_NAME, COMMIT, SWIZZLE_ROW_BYTES, of_pair, sources
@@ -471,7 +470,7 @@ class _Builder:
                     self.path(instance, name) + "_state",
                     "pl_address",
                     (),
-                    "pointer",
+                    "storage",
                     instance,
                     Return(FieldPointer(key)),
                 )
