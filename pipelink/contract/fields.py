@@ -70,10 +70,13 @@ class Field(Generic[T]):
         self.takes: tuple[Variant, ...] | None = None  # variants that may have it; None: all
         self.written: Written | None = None  # None: no header writes it
         self.key = ""
+        self.attribute = ""  # of the class
+        self.converted_once = False
         self._read = read
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.key = self.key or name
+        self.attribute = name
 
     @overload
     def __get__(self, instance: None, owner: type) -> Field[T]: ...
@@ -84,13 +87,22 @@ class Field(Generic[T]):
             return self
         value = instance.data[self.key] if self.required else instance.data.get(self.key)
         if value is not None:
-            return self._read(value)
+            found = self._read(value)
+            if self.converted_once:
+                instance.__dict__[self.attribute] = found  # hides the row, which is no data descriptor
+            return found
         return self.default if self.computed is None else self.computed(instance)
 
     def named(self, key: str) -> Field[T]:
         """The row under a key that the class cannot use as a name."""
         found = copy.copy(self)
         found.key = key
+        return found
+
+    def once(self) -> Field[T]:
+        """The row of a value that is expensive to convert: the object keeps it."""
+        found = copy.copy(self)
+        found.converted_once = True
         return found
 
     def on(self, *needs: Variant, takes: tuple[Variant, ...] = ()) -> Field[T]:

@@ -77,8 +77,8 @@ class Swizzle:
 
     @property
     def mask(self) -> int:
-        """The bits of a row's number that are exclusive-ored into the number of the unit."""
-        return self.row_bytes // 16 - 1
+        """The bits of an address into which those three places higher, the row's number, are exclusive-ored."""
+        return self.row_bytes - 16
 
 
 SWIZZLES: Final = {"swizzle128": Swizzle(128), "swizzle64": Swizzle(64), "swizzle32": Swizzle(32)}
@@ -222,7 +222,10 @@ class Port(Declaration, op="port", about="an end of a connection"):
     )
     kind = string("protocol", *KINDS).by(AS_ARGUMENT)
     tiles = (
-        optional(listed("stream: tiles of one slot", Tile.of), ()).on(*_STREAM).by(Written(form="tile", length=(1, 64)))
+        optional(listed("stream: tiles of one slot", Tile.of), ())
+        .once()
+        .on(*_STREAM)
+        .by(Written(form="tile", length=(1, 64)))
     )
     stages = (
         optional(span("stream: ring depths that the component accepts"), (1, 1))

@@ -60,6 +60,7 @@ class View(Declaration):
         """Set an attribute of the operation (for passes) and of this view."""
         self.op.attributes[key] = to_attribute(value, self.op.context)
         self.data[key] = value
+        self.__dict__.pop(key, None)  # what was converted before
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.data})"
@@ -166,14 +167,14 @@ class Promise(vocabulary.Promise, Require):
 
 
 def _placement() -> Field[dict[str, Any] | None]:
-    return optional(other("dict", "set by place", dict[str, Any]))
+    return optional(other("dict", "set by place", _same))
 
 
 class Instance(View, op="instance", about="one use of a component", parents=_KERNEL):
     sym_name = string("symbol, unique in its module")
     component = other("symbol", "the component", lambda ref: str(ref.root))
     rename: Field[dict[str, str]] = optional(
-        other("dict", "renames tensors, derived names and parameters in the launch contract", dict[str, str]),
+        other("dict", "renames tensors, derived names and parameters in the launch contract", _same),
         lambda _: {},
     )
     placement = _placement()

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelink.contract.abi import RESOURCES
-from pipelink.contract.vocabulary import ABI
+from pipelink.contract.vocabulary import ABI, Role
 from pipelink.objects import records
 from pipelink.objects.model import Image, Object
 from pipelink.support.diagnostics import Diagnostics, Location, error
@@ -53,7 +53,7 @@ class Contract:
         self, name: str, warps: int, *, registers: tuple[int, int] | None = None, one_thread: bool = False
     ) -> Contract:
         """A role, whose entry the code defines."""
-        align = 4 if warps % 4 == 0 else 1
+        align = Role({"warps": warps}).align
         allowed = list(registers) if registers else None
         self.add("role", name, warps=warps, align=align, registers=allowed, threads="one" if one_thread else None)
         return self.add("entry", name)

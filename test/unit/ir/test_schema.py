@@ -8,7 +8,7 @@ import pytest
 
 from pipelink.contract import vocabulary
 from pipelink.ir import builder, new_context, schema
-from pipelink.ir.views import VIEWS
+from pipelink.ir.views import VIEWS, Component, Port
 
 IRDL = (files("pipelink.ir") / "dialect.irdl").read_text()
 HEADERS = files("pipelink") / "include" / "pipelink"
@@ -101,6 +101,23 @@ def test_the_builder_takes_the_attributes_of_the_rows(name: str) -> None:
     assert given - {"self", "location"} <= set(op.fields)
     required = {key for key, row in op.fields.items() if row.required}
     assert (required if open_ended else set(op.fields) - {"placement", "legal"}) <= given  # passes set those two
+
+
+def test_views_read_rows_with_their_defaults() -> None:
+    module = builder.module(new_context())
+    made = builder.component(module, "a")
+    tile = {"element": "bf16", "shape": [8, 8], "layout": "row_major", "align": 16}
+    made.port("p", "in", tiles=[tile], stages=(2, 4), touch="wgmma", ends=True)
+    made.role("r", 8)
+    component = Component(made.op)
+    port, role = component.ports["p"], component.roles["r"]
+    assert (port.stages, port.touch, port.ends, port.cta_group, port.scope) == ((2, 4), "wgmma", True, 1, None)
+    assert (port.tiles[0].bytes, port.tiles[0].space, port.bytes) == (128, "smem", 128)
+    assert (role.align, role.registers, role.one_thread) == (4, None, False)
+    port.set("tiles", [tile, tile])
+    assert port.bytes == 256
+    assert Port.tiles.key == "tiles"
+    assert not Port.tiles.required
 
 
 def test_the_dialect_loads_once_per_context() -> None:
