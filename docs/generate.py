@@ -1,9 +1,10 @@
 """Writes the pages and tables that come from the code: ``python docs/generate.py`` (``--check`` only compares).
 
 ``docs/diagnostics.md`` from the catalog, ``docs/tools.md`` from the commands' arguments, ``docs/passes.md`` from the
-pass table and the passes' docstrings, ``docs/corpus.md`` from the heads of the corpus, the vocabulary in ``docs/ir.md``
-from the dialect's schema, and the tables of numbers between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` and the
-plots from ``benchmarks/results``.
+pass table and the passes' docstrings, ``docs/corpus.md`` from the heads of the corpus, ``pipelink/ir/dialect.irdl``
+from the dialect's schema.  Between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``: the vocabulary in ``docs/ir.md``
+and the tables in ``docs/contracts.md`` from the vocabulary of contracts and the device ABI, tables of numbers from
+``benchmarks/results``, as the plots.
 """
 
 import argparse
@@ -16,6 +17,9 @@ import sys
 from pathlib import Path
 
 from pipelink import ir
+from pipelink.contract import abi
+from pipelink.contract import vocabulary as words
+from pipelink.contract.fields import Field
 from pipelink.ir import schema
 from pipelink.map.trace import render_svg
 from pipelink.passes import PASSES, PIPELINES, PassInfo
@@ -143,7 +147,7 @@ def passes_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _fields(fields: dict[str, schema.Field]) -> list[str]:
+def _fields(fields: dict[str, Field]) -> list[str]:
     rows = ["| attribute | kind | meaning |", "|---|---|---|"]
     for name, field in fields.items():
         kind = ", ".join(f"`{choice}`" for choice in field.choices) or field.kind
@@ -162,13 +166,100 @@ def vocabulary() -> str:
         lines += _fields(op.fields) if op.fields else []
         if name == "port":
             lines += ["| kind | direction | required | optional |", "|---|---|---|---|"]
-            for (kind, direction), (required, optional) in schema.PORT_FIELDS.items():
+            for (kind, direction), (required, optional) in words.PORT_FIELDS.items():
                 listed = [", ".join(f"`{key}`" for key in keys) for keys in (required, optional)]
                 lines.append(f"| `{kind}` | `{direction}` | {listed[0]} | {listed[1]} |")
             lines.append("")
-    for title, fields in (("A tile of a stream", schema.TILE), ("An image of a component", schema.IMAGE)):
+    for title, fields in (("A tile of a stream", words.TileRows.fields), ("An image of a component", schema.IMAGE)):
         lines += [f"### {title}\n", *_fields(fields)]
     return "\n".join(lines).strip()
+
+
+def attributes() -> str:
+    """What follows the name in a C++ declaration, from the rows that headers write."""
+    found: dict[tuple[tuple[str, ...], str], dict[str, None]] = {}  # (C++, meaning) -> where
+    for op in words.WRITTEN:
+        variants = words.WRITTEN_PORTS if op == "port" else (words.PLAIN,)
+        for row in words.DECLARATIONS[op].fields.values():
+            for variant in (variant for variant in variants if row.written_on(variant)):
+                if cxx := row.spelled(variant):
+                    where = variant[0] if op == "port" else op
+                    found.setdefault((cxx, row.written.doc), {})[where] = None
+    lines = ["| attribute | where | meaning |", "|---|---|---|"]
+    for (cxx, meaning), where in found.items():
+        lines.append(f"| {', '.join(f'`{name}`' for name in cxx)} | {', '.join(where)} | {meaning} |")
+    return "\n".join(lines)
+
+
+def _keys(declared: type[words.Declaration], variant: tuple[str, ...] = words.PLAIN) -> str:
+    """The keys of a record, or of a tile, with the values that it takes."""
+    shown: list[str] = []
+    for key, row in declared.fields.items():
+        if not row.written_on(variant) or key in ("kind", "direction"):
+            continue
+        choices = row.values(variant)
+        if row.kind == "range" or row.written.form == "interval":
+            says = " [min, max]" if row.kind == "range" else " [begin, end]"
+        elif row.kind == "int" and row.written.least == row.written.most:
+            says = f" {row.written.most}"
+        else:
+            says = f" ({', '.join(choices)})" if choices and key != "layout" else ""
+        shown.append(f"`{key}`{says}{'' if row.needed_in_record(variant) else '?'}")
+    return ", ".join(shown)
+
+
+def records() -> str:
+    """The keys of every record and tile that headers write; those with a question mark may be absent."""
+    lines = ["| op | keys |", "|---|---|", '| `component` | `cxx` (17 or 20), `toolkit` ("13.0")? |']
+    for op in words.WRITTEN:
+        declared = words.DECLARATIONS[op]
+        if op == "port":
+            alike: dict[tuple[str, str], list[str]] = {}
+            for kind, direction in words.WRITTEN_PORTS:
+                alike.setdefault((kind, _keys(declared, (kind, direction))), []).append(direction)
+            for (kind, keys), directions in alike.items():
+                shown = f"`direction` ({', '.join(directions)})"
+                lines.append(f'| `port`, `kind` "{kind}" | {shown}{", " if keys else ""}{keys} |')
+            continue
+        keys = _keys(declared)
+        if op == "protocol":
+            keys += "; `name` is the role, or the port that answers"
+        elif op in ("require", "promise"):
+            keys = f"`key`, {keys}"
+        lines.append(f"| `{op}` | {keys or 'none'} |")
+        if op == "role":
+            lines.append("| `entry`, `answer` | none: the definition exists |")
+    tiles: dict[str, list[str]] = {}
+    for variant in words.WRITTEN_TILES:
+        tiles.setdefault(_keys(words.TileRows, variant), []).append(variant[0])
+    lines += [f"| a tile: {', '.join(layouts)} | {keys} |" for keys, layouts in tiles.items()]
+    return "\n".join(lines)
+
+
+#: How the page on contracts calls the classes of the device ABI.
+CLASSES = {"role": "ROLE", "barrier": "BARRIER", "smem": "SMEM", "state": "STATE", "param": "PARAM"}
+CLASSES |= {"stream": "PORT", "token": "TOKEN", "call calls": "CALL", "call answers": "ANSWER"}
+
+
+def symbols() -> str:
+    """The functions of the device ABI; those that differ in the number of coordinates are one row."""
+    lines = ["| function of `component::…` | parameters | returns | step of a protocol | who defines it |"]
+    lines.append("|---|---|---|---|---|")
+    shown: dict[str, None] = {}
+    for label, resource in abi.RESOURCES.items():
+        owner = CLASSES.get(label, CLASSES.get(label.split()[0], "")) + resource.suffix
+        for function in resource.functions.values():
+            names, codes, given = f"`{owner}::{function.name}`", function.codes, [n for n, _ in function.arguments]
+            if function.verb == "copy":
+                first, last = (f"`{owner}::pl_tma{rank}`" for rank in (abi.RANKS[0], abi.RANKS[-1]))
+                names, codes = f"{first} … {last}", codes.rstrip("i")
+                given = ["stage", "part", "byte offset", "map", "then an `i` for each coordinate"]
+            listed = f" ({', '.join(given)})" if given else ""
+            returned = "nothing" if function.returns == "void" else f"`{abi.CXX[function.returns]}`, {function.result}"
+            verb = f"`{function.verb}`" if function.verb else ""
+            row = f"| {names} | `{codes}`{listed} | {returned} | {verb} | the {function.definer} |"
+            shown[row] = None
+    return "\n".join([*lines, *shown])
 
 
 CORPUS = """Composition bugs that people reported, by kind, and who decides them: small files in \
@@ -237,6 +328,7 @@ def pages() -> dict[Path, str]:
     """Every generated file and its content."""
     texts = {"diagnostics": diagnostics_page(), "passes": passes_page(), "tools": tools_page(), "corpus": corpus_page()}
     found = {ROOT / "docs" / f"{name}.md": text for name, text in texts.items()}
+    found[Path(schema.__file__).with_name("dialect.irdl")] = schema.irdl()
     marked = [ROOT / "README.md", *(p for p in (ROOT / "docs").glob("*.md") if p not in found)]
     texts = {path: path.read_text() for path in marked}
     texts = {path: text for path, text in texts.items() if "<!-- begin " in text}
@@ -244,6 +336,7 @@ def pages() -> dict[Path, str]:
         example, picture = counterexample()
         found[ROOT / "docs" / "trace.svg"] = picture
         known = {"vocabulary": vocabulary(), "counterexample": example}
+        known |= {"attributes": attributes(), "records": records(), "symbols": symbols()}
         if MUTANTS.is_file():
             from test.protocol.report import table
 

@@ -19,11 +19,9 @@ from pipelink.model.binding import (
     FieldPointer,
     Frame,
     ParameterPointer,
-    Return,
     Scalar,
     SharedAddress,
     State,
-    Type,
     Value,
 )
 from pipelink.model.watch import watch_of
@@ -83,13 +81,9 @@ class _Builder:
             self.diagnostics.error("transfer-without-code", message, connect.location)
         for instance in self.kernel.instances.values():
             for name, local in placed_instance(instance).locals.items():
-                LOCAL.bind_port(self.binder, instance, name, local)
+                LOCAL.bind_port(self.binder, instance, self.components[instance.component].ports[name], local)
 
     # -------------------------------------------------------------- accessors
-    def accessor(self, instance: Instance, resource: str, name: str, returns: Type, value: Value) -> None:
-        path = self.binder.path(instance, resource)
-        self.binder.define(self.binder.accessors, path, name, (), returns, instance, Return(value))
-
     def parameter(self, instance: Instance, name: str, source: ParameterSource) -> None:
         parameter = self.components[instance.component].params[name]
         kind = scalar_type(parameter.type)
@@ -107,23 +101,24 @@ class _Builder:
                 key = f"p{source.field}"
                 self.scalars[key] = Scalar(key, kind, offset=offset)
                 pointer = FieldPointer(key)
-        self.accessor(instance, f"{name}_param", "pl_address", "pointer", pointer)
+        self.binder.accessor(instance, "param", name, "pl_address", pointer)
 
     def resources(self) -> None:
+        accessor = self.binder.accessor
         for instance in self.kernel.instances.values():
             placed = placed_instance(instance)
             for role in self.components[instance.component].roles.values():
                 first = Const(placed.roles[role.name].first_thread)
-                self.accessor(instance, role.name, "pl_first_thread", "unsigned", first)
+                accessor(instance, "role", role.name, "pl_first_thread", first)
             for name, address in placed.smem.items():
-                self.accessor(instance, f"{name}_smem", "pl_address", "unsigned", SharedAddress(address))
+                accessor(instance, "smem", name, "pl_address", SharedAddress(address))
             for name, barrier in placed.barriers.items():
-                self.accessor(instance, name, "pl_id", "unsigned", Const(barrier.id))
-                self.accessor(instance, name, "pl_threads", "unsigned", Const(barrier.threads))
+                accessor(instance, "barrier", name, "pl_id", Const(barrier.id))
+                accessor(instance, "barrier", name, "pl_threads", Const(barrier.threads))
             for name, state in placed.states.items():
                 key = f"state_{instance.name}_{name}"
                 self.states[key] = State(key, state.bytes, state.align)
-                self.accessor(instance, f"{name}_state", "pl_address", "pointer", FieldPointer(key))
+                accessor(instance, "state", name, "pl_address", FieldPointer(key))
             for name, source in placed.params.items():
                 self.parameter(instance, name, source)
 

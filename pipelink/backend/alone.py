@@ -13,13 +13,12 @@ from dataclasses import dataclass
 
 from pipelink.backend import alone_registers, nvjitlink, nvvm
 from pipelink.backend.aside import helpers_for
+from pipelink.contract.abi import NVVM
 from pipelink.objects import honesty_code, honesty_use, ptx
 from pipelink.objects.claims import Claims, Code
 from pipelink.objects.honesty import HonestyReport, Row
 from pipelink.objects.honesty_code import Reading
 from pipelink.objects.model import Image, Object
-
-_PARAMETERS = {"role": "i32, i8*", "answer": "i32, i8*, i8*"}
 
 
 def audit_all(items: Sequence[Object]) -> list[list[HonestyReport]]:
@@ -90,7 +89,7 @@ def _kernels(wanted: Sequence[Wanted]) -> str:
     used: list[str] = []
     annotations: list[str] = []
     for number, want in enumerate(wanted, 1):
-        types = _PARAMETERS[want.code.kind]
+        types = ", ".join(NVVM[kind] for kind in want.code.function.types)
         symbol = want.claims.symbol(want.code)
         given = ", ".join(f"{type_} %a{n}" for n, type_ in enumerate(types.split(", ")))
         lines.append(f"declare void @{symbol}({types})")

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from pipelink.backend import cubin, nvjitlink, nvvm
-from pipelink.objects.claims import FUNCTIONS, Claims, Code, mangle, parameters_of, threads_of
+from pipelink.contract.abi import NVVM, RESOURCES, Function
+from pipelink.objects.claims import Claims, Code, threads_of
 from pipelink.objects.honesty import Problem, Row
 from pipelink.objects.model import Image, Record
 from pipelink.support.diagnostics import LinkError
@@ -156,8 +157,8 @@ def _module(claims: Claims, code: Code, role: Record, limit: int) -> str:
     text.lines += [f'target datalayout = "{nvvm.DATA_LAYOUT}"', f'target triple = "{nvvm.TRIPLE}"']
     offsets, frame = _frame(claims)
     for resource, (kind, record) in claims.resources.items():
-        for function in FUNCTIONS.get(kind, ()):
-            if function not in ("enter", "answer"):
+        for function in RESOURCES[kind].functions.values():
+            if function.definer == "linker":
                 _stub(text, claims, (resource, kind, function), record, offsets)
     symbol = claims.symbol(code)
     text.lines += [f"declare void @{symbol}(i32, i8*)", f"define void @{_KERNEL}() {{"]
@@ -201,14 +202,16 @@ def _bytes(record: Record) -> int:
     return size if isinstance(size, int) else 4
 
 
-def _stub(text: _Text, claims: Claims, what: tuple[str, str, str], record: Record, offsets: dict[str, int]) -> None:
+def _stub(
+    text: _Text, claims: Claims, what: tuple[str, str, Function], record: Record, offsets: dict[str, int]
+) -> None:
     resource, kind, function = what
-    mangled, types = parameters_of(kind, function)
-    result = "i8*" if kind in ("state", "param") else "i32" if function in _RETURNS else "void"
+    types = [NVVM[kind] for kind in function.types]
+    result = NVVM[function.returns]
     given = ", ".join(f"{type_} %a{n}" for n, type_ in enumerate(types))
-    text.lines.append(f"define {result} @{mangle(claims.name, resource, function, mangled)}({given}) #0 {{")
+    text.lines.append(f"define {result} @{function.symbol(f'{claims.name}::{resource}')}({given}) #0 {{")
     value = ""
-    match kind, function:
+    match kind, function.name.removeprefix("pl_"):
         case "state" | "param", _:
             at = offsets.get(resource)
             value = text.pointer("%a1", at, "i8") if at is not None else text.value("inttoptr i64 65536 to i8*")
@@ -235,9 +238,6 @@ def _stub(text: _Text, claims: Claims, what: tuple[str, str, str], record: Recor
                 if type_ == "i32":
                     text.sink(f"%a{number}")
     text.lines += [f"  ret {result} {value}".rstrip(), "}"]
-
-
-_RETURNS: Final = frozenset(("acquire", "wait", "ended", "address", "stages", "first_thread", "id", "threads"))
 
 
 def _call(text: _Text, signature: str) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 
 from pipelink.analysis.bind import bind
 from pipelink.backend import toolchain
+from pipelink.contract.abi import Type, prototype
 from pipelink.ir.views import Component, Kernel
 from pipelink.model.binding import (
     DRAIN,
@@ -38,16 +39,11 @@ from pipelink.model.binding import (
     SharedAddress,
     Statement,
     TensorMemory,
-    Type,
     Value,
 )
 from pipelink.support.diagnostics import Diagnostics, error
 from pipelink.target import WARP_THREADS
 
-_TYPES: Final[dict[Type, str]] = {
-    "void": "void", "unsigned": "unsigned", "int": "int", "pointer": "const void*",
-    "map": "const void*", "pack": "char*",
-}  # fmt: skip
 _SCALARS: Final = {
     "i8": "signed char", "u8": "unsigned char", "bool": "bool", "i16": "short", "u16": "unsigned short",
     "bf16": "unsigned short", "f16": "unsigned short", "i32": "int", "u32": "unsigned", "f32": "float",
@@ -77,17 +73,16 @@ def _value(value: Value) -> str:
             return f"threadIdx.x - {first}u"
 
 
-def _statement(statement: Statement) -> str:
+def _statement(statement: Statement, types: Mapping[str, Type]) -> str:
+    """``types`` are those of the function's arguments."""
     match statement:
         case Instruction(text=text):
             return f'asm volatile("{text}" ::: "memory");'
         case Invoke(function=function, arguments=arguments, result=result, member=member):
             if member is not None:
-                function = member[1] if member[1] == "pl_address" else f"{member[0]}::{member[1]}"
-            text = ", ".join(
-                f"static_cast<const char*>({a.name})" if isinstance(a, Arg) and a.name == "map" else _value(a)
-                for a in arguments
-            )
+                function = f"{member[0]}::{member[1]}"
+            maps = {Arg(name) for name, kind in types.items() if kind == "map"}
+            text = ", ".join(f"static_cast<const char*>({_value(a)})" if a in maps else _value(a) for a in arguments)
             return f"unsigned {result} = {function}({text});" if result else f"{function}({text});"
         case Return(value=None):
             return "return;"
@@ -95,23 +90,21 @@ def _statement(statement: Statement) -> str:
             assert value is not None
             return f"return {_value(value)};"
         case Choose(on=on, bodies=bodies):
-            cases = " ".join(f"case {i}: {{ {_body(b)} }}" for i, b in enumerate(bodies))
+            cases = " ".join(f"case {i}: {{ {_body(b, types)} }}" for i, b in enumerate(bodies))
             return f"switch ({on}) {{ {cases} }} __builtin_unreachable();"
 
 
-def _body(body: Body) -> str:
-    return " ".join(_statement(statement) for statement in body)
+def _body(body: Body, types: Mapping[str, Type]) -> str:
+    return " ".join(_statement(statement, types) for statement in body)
 
 
 def _definition(definition: Definition) -> str:
-    arguments = "".join(f", {_TYPES[kind]} {name}" for name, kind in definition.arguments)
-    returns = _TYPES[definition.returns]
-    if definition.path.endswith("_state"):
-        returns = "void*"
-    head = f"__device__ __forceinline__ {returns} {definition.path}::{definition.name}(int id, void* frame{arguments})"
+    types = dict(definition.arguments)
+    declared = prototype(definition.path, definition.name, definition.arguments, definition.returns)
+    head = f"__device__ __forceinline__ {declared}"
     if len(definition.bodies) == 1:
-        return f"{head} {{ {_body(next(iter(definition.bodies.values())))} }}"
-    cases = "\n".join(f"    case {i}: {{ {_body(b)} }}" for i, b in definition.bodies.items())
+        return f"{head} {{ {_body(next(iter(definition.bodies.values())), types)} }}"
+    cases = "\n".join(f"    case {i}: {{ {_body(b, types)} }}" for i, b in definition.bodies.items())
     return f"{head} {{\n  switch (id) {{\n{cases}\n  }}\n  __builtin_unreachable();\n}}"
 
 

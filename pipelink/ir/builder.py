@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pipelink.contract.vocabulary import ABI
 from pipelink.ir.attributes import SymbolRef, Value, to_attribute
 from pipelink.ir.dialect import load_dialect
 from pipelink.ir.locations import from_location
 from pipelink.support.diagnostics import UNKNOWN, Location
 from pipelink.support.mlir import ir
-
-ABI = 1  # version of the component ABI that this package reads and writes
 
 
 def module(context: ir.Context, location: Location = UNKNOWN) -> ir.Module:
@@ -56,9 +55,16 @@ class ModuleBuilder:
     # --- the launch contract, in components and kernels
 
     def tensor(
-        self, name: str, element: str, shape: Sequence[str | int], access: str, *, location: Location = UNKNOWN
+        self,
+        name: str,
+        element: str,
+        shape: Sequence[str | int],
+        access: str,
+        *,
+        align: int | None = None,
+        location: Location = UNKNOWN,
     ) -> None:
-        self.add("tensor", location, name=name, element=element, shape=list(shape), access=access)
+        self.add("tensor", location, name=name, element=element, shape=list(shape), access=access, align=align)
 
     def bind(
         self,

@@ -1,24 +1,30 @@
 """Typed, read-only views of the operations inside component and kernel modules.
 
 They go by operation name, so they work in any context, also where ``pipelink`` is not registered.  Attributes are
-converted to Python once, when the view is made; properties read that dictionary and give defaults.  A view of an
-operation that the structural verifier refuses may raise KeyError: verify first.
+converted to Python once, when the view is made; properties read that dictionary and give defaults: those of a contract
+are the rows of :mod:`pipelink.contract.vocabulary`, those of a kernel's operations stand here.  A view of an operation
+that the structural verifier refuses may raise KeyError: verify first.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
+from pipelink.contract import vocabulary
+from pipelink.contract.fields import Declaration, Field, listed, number, optional, other, string
 from pipelink.ir.attributes import SymbolRef, Value, attributes_of, to_attribute
 from pipelink.ir.locations import location_of
 from pipelink.ir.placement import InstancePlacement, read, write
-from pipelink.ir.schema import ELEMENT_BITS
 from pipelink.support.diagnostics import Location, error
 from pipelink.support.mlir import ir
+
+_KERNEL = ("kernel",)
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def operations(op: ir.Operation) -> Iterator[ir.Operation]:
@@ -37,12 +43,12 @@ def operations(op: ir.Operation) -> Iterator[ir.Operation]:
 FormT = TypeVar("FormT")
 
 
-class View:
+class View(Declaration):
     """An operation and its attributes as Python values."""
 
     def __init__(self, op: ir.Operation) -> None:
+        super().__init__(attributes_of(op))
         self.op = op
-        self.data: dict[str, Value] = attributes_of(op)
         self._placed: tuple[object, object] = (None, None)  # the attribute that was read, and its value
 
     @property
@@ -59,6 +65,7 @@ class View:
         """Set an attribute of the operation (for passes) and of this view."""
         self.op.attributes[key] = to_attribute(value, self.op.context)
         self.data[key] = value
+        self.__dict__.pop(key, None)  # what was converted before
 
     def read_placement(self, form: type[FormT], what: str, key: str = "placement") -> FormT | None:
         """The placement of ``what``, which the operation holds as attribute ``key``; None where it holds none.  Raises
@@ -87,361 +94,116 @@ class View:
 ViewT = TypeVar("ViewT", bound=View)
 
 
-@dataclass(frozen=True)
-class Tile:
-    """One tile of a stream's slot.  ``shape`` is in elements, ``bytes`` and ``align`` in bytes."""
-
-    element: str
-    shape: tuple[int, ...]
-    layout: str
-    space: str
-    bytes: int
-    align: int
-    stride: tuple[int, ...]
-    swizzle: tuple[int, ...]
-    columns: int
-
-    @staticmethod
-    def of(data: dict[str, Value]) -> Tile:
-        shape = tuple(data["shape"])
-        size = data.get("bytes")
-        if size is None:
-            size = -(-math.prod(shape) * ELEMENT_BITS.get(data["element"], 8) // 8)
-        return Tile(
-            data["element"],
-            shape,
-            data["layout"],
-            data.get("space", "smem"),
-            size,
-            data.get("align", 1),
-            tuple(data.get("stride", ())),
-            tuple(data.get("swizzle", ())),
-            data.get("columns", 0),
-        )
-
-    @property
-    def layout_key(self) -> tuple[object, ...]:
-        """What must be equal for a tile to be read as it was written."""
-        return (self.layout, self.stride, self.swizzle) if self.layout == "cute" else (self.layout,)
-
-    def __str__(self) -> str:
-        where = "" if self.space == "smem" else f" in {self.space}"
-        return f"{self.layout} {self.element}{list(self.shape)}{where}"
-
-
-class Role(View):
-    @property
-    def warps(self) -> int:
-        return self.data["warps"]
-
-    @property
-    def align(self) -> int:
-        """The first warp is a multiple of this."""
-        return self.data.get("align", 4 if self.warps % 4 == 0 else 1)
-
-    @property
-    def registers(self) -> tuple[int, int] | None:
-        """Registers per thread, [min, max]."""
-        found = self.data.get("registers")
-        return (found[0], found[1]) if found else None
-
+class Role(vocabulary.Role, View):
     @property
     def one_thread(self) -> bool:
-        return self.data.get("threads") == "one"
+        return self.threads == "one"
 
 
-class Port(View):
-    @property
-    def direction(self) -> str:
-        return self.data["direction"]
-
-    @property
-    def kind(self) -> str:
-        return self.data["kind"]
-
-    @cached_property
-    def tiles(self) -> tuple[Tile, ...]:
-        return tuple(Tile.of(tile) for tile in self.data.get("tiles", ()))
-
-    @property
-    def stages(self) -> tuple[int, int]:
-        """Ring depths that the component accepts; (1, 1) where none are stated."""
-        low, high = self.data.get("stages", (1, 1))
-        return low, high
-
-    @property
-    def touch(self) -> str:
-        """What writes (out, local) or reads (in) a slot; threads where not stated."""
-        return self.data.get("touch", "threads")
-
-    @property
-    def role(self) -> str | None:
-        return self.data.get("role")
-
-    @property
-    def ends(self) -> bool:
-        return self.data.get("ends", False)
-
-    @property
-    def may_be_empty(self) -> bool:
-        return self.data.get("may_be_empty", False)
-
-    @property
-    def multicast(self) -> int:
-        return self.data.get("multicast", 1)
-
-    @property
-    def cta_group(self) -> int:
-        return self.data.get("cta_group", 1)
-
-    @property
-    def signature(self) -> str:
-        return self.data.get("signature", "")
-
-    @property
-    def credit(self) -> int:
-        return self.data.get("credit", 0)
-
-    @property
-    def scope(self) -> str | None:
-        return self.data.get("scope")
-
-    @property
-    def pool(self) -> str | None:
-        return self.data.get("pool")
-
-    @property
-    def pages(self) -> tuple[int, int]:
-        low, high = self.data.get("pages", (1, 1))
-        return low, high
-
+class Port(vocabulary.Port, View):
     @property
     def bytes(self) -> int:
         """Bytes of one slot."""
         return sum(tile.bytes for tile in self.tiles)
 
 
-class Sized(View):
-    """What has a size and an alignment, in bytes."""
-
-    @property
-    def bytes(self) -> int:
-        return self.data["bytes"]
-
-    @property
-    def align(self) -> int:
-        return self.data["align"]
-
-
-class Lived(View):
-    """What a role uses during an interval of its component's own timeline."""
-
-    @property
-    def live(self) -> tuple[int, int] | None:
-        found = self.data.get("live")
-        return (found[0], found[1]) if found else None
-
-    @property
-    def role(self) -> str | None:
-        return self.data.get("role")
-
-
-class Smem(Sized, Lived):
+class Smem(vocabulary.Smem, View):
     pass
 
 
-class State(Sized):
+class State(vocabulary.State, View):
     pass
 
 
-class Barrier(View):
-    @property
-    def threads(self) -> int:
-        return self.data["threads"]
-
-    @property
-    def role(self) -> str | None:
-        return self.data.get("role")
+class Barrier(vocabulary.Barrier, View):
+    pass
 
 
-class ProtocolDecl(View):
+class ProtocolDecl(vocabulary.Protocol, View):
     """The text of a role's or an answer's protocol; :mod:`pipelink.support.protocol_text` parses it."""
 
     @property
     def name(self) -> str:
-        return self.data["of"]
-
-    @property
-    def of(self) -> str:
-        """The role, or the port that answers a call."""
-        return self.data["of"]
-
-    @property
-    def text(self) -> str:
-        return self.data["text"]
+        return self.of
 
 
-class Mbarrier(View):
-    @property
-    def arrivals(self) -> int:
-        return self.data["arrivals"]
-
-    @property
-    def count(self) -> int:
-        return self.data["count"]
+class Mbarrier(vocabulary.Mbarrier, View):
+    pass
 
 
-class Tmem(Lived):
-    @property
-    def columns(self) -> int:
-        return self.data["columns"]
+class Tmem(vocabulary.Tmem, View):
+    pass
 
 
-class Pool(View):
-    @property
-    def page_bytes(self) -> int:
-        return self.data["page_bytes"]
-
-    @property
-    def pages(self) -> tuple[int, int]:
-        low, high = self.data["pages"]
-        return low, high
-
-    @property
-    def align(self) -> int:
-        return self.data["align"]
+class Pool(vocabulary.Pool, View):
+    pass
 
 
-class Param(Sized):
-    @property
-    def type(self) -> str:
-        return self.data["type"]
-
-    @property
-    def port(self) -> str | None:
-        return self.data.get("port")
-
-    @property
-    def part(self) -> int:
-        return self.data.get("part", 0)
-
-    @property
-    def box(self) -> tuple[int, ...] | None:
-        """Extents of a tensor map's box; None: the tile of the port."""
-        box = self.data.get("box")
-        return None if box is None else tuple(box)
-
-    @property
-    def tile(self) -> Tile | None:
-        """The tile of a tensor map that belongs to no port."""
-        tile = self.data.get("tile")
-        return None if tile is None else Tile.of(tile)
+class Param(vocabulary.Param, View):
+    pass
 
 
-class Tensor(View):
-    @property
-    def element(self) -> str:
-        return self.data["element"]
-
-    @property
-    def shape(self) -> tuple[str, ...]:
-        """Dimension names, expressions over them, or extents as text."""
-        return tuple(str(extent) for extent in self.data["shape"])
-
-    @property
-    def access(self) -> str:
-        return self.data["access"]
-
-    @property
-    def align(self) -> int:
-        """Bytes that every row starts on and is a multiple of; 0: no demand beyond the element's."""
-        return self.data.get("align", 0)
+class Tensor(vocabulary.Tensor, View):
+    pass
 
 
-class Bind(View):
+class Bind(vocabulary.Bind, View):
     @property
     def name(self) -> str:
         """The bound parameter's name."""
-        param = self.data["param"]
-        return param.leaf if isinstance(param, SymbolRef) else param
+        return self.param.leaf if isinstance(self.param, SymbolRef) else self.param
 
     @property
     def instance(self) -> str | None:
         """The instance, in a kernel."""
-        param = self.data["param"]
-        return param.root if isinstance(param, SymbolRef) and len(param.path) > 1 else None
-
-    @property
-    def to(self) -> str | None:
-        """The expression, or None where a value is bound at link time."""
-        found = self.data.get("to")
-        return None if found is None else str(found)
-
-    @property
-    def value(self) -> int | str | bool | None:
-        return self.data.get("value")
+        return self.param.root if isinstance(self.param, SymbolRef) and len(self.param.path) > 1 else None
 
 
-class Derive(View):
-    @property
-    def value(self) -> str:
-        return str(self.data["value"])
-
-
-class Grid(View):
-    @property
-    def value(self) -> tuple[str, ...]:
-        return tuple(str(extent) for extent in self.data["value"])
-
-
-class Cluster(View):
-    @property
-    def value(self) -> tuple[int, ...]:
-        return tuple(self.data["value"])
-
-
-class Resident(View):
+class Derive(vocabulary.Derive, View):
     pass
 
 
-class Workspace(View):
-    @property
-    def bytes(self) -> str:
-        return str(self.data["bytes"])
-
-    @property
-    def init(self) -> str:
-        return self.data["init"]
-
-
-class Peer(View):
-    @property
-    def tensor(self) -> str:
-        return self.data["tensor"]
-
-    @property
-    def count(self) -> int:
-        return self.data["count"]
-
-
-class Require(View):
-    @property
-    def value(self) -> int | str | bool:
-        return self.data["value"]
-
-
-class Promise(Require):
+class Grid(vocabulary.Grid, View):
     pass
 
 
-class Instance(View):
-    @property
-    def component(self) -> str:
-        return self.data["component"].root
+class Cluster(vocabulary.Cluster, View):
+    pass
 
-    @property
-    def rename(self) -> dict[str, str]:
-        return self.data.get("rename", {})
+
+class Resident(vocabulary.Resident, View):
+    pass
+
+
+class Workspace(vocabulary.Workspace, View):
+    pass
+
+
+class Peer(vocabulary.Peer, View):
+    pass
+
+
+class Require(vocabulary.Require, View):
+    pass
+
+
+class Promise(vocabulary.Promise, Require):
+    pass
+
+
+def _placement() -> Field[dict[str, Any] | None]:
+    """The attribute; :meth:`View.read_placement` makes a value of it."""
+    return optional(other("dict", "set by place", _same)).named("placement")
+
+
+class Instance(View, op="instance", about="one use of a component", parents=_KERNEL):
+    sym_name = string("symbol, unique in its module")
+    component = other("symbol", "the component", lambda ref: str(ref.root))
+    rename: Field[dict[str, str]] = optional(
+        other("dict", "renames tensors, derived names and parameters in the launch contract", _same),
+        lambda _: {},
+    )
+    placement_attribute = _placement()
 
     @property
     def placement(self) -> InstancePlacement | None:
@@ -449,54 +211,28 @@ class Instance(View):
         return self.read_placement(InstancePlacement, f"instance '@{self.name}'")
 
 
-class Connect(View):
-    @property
-    def source(self) -> SymbolRef:
-        return self.data["source"]
+class Connect(View, op="connect", about="connects two ports", parents=_KERNEL):
+    """``shared`` is empty unless the connection asks for ``cluster``."""
 
-    @property
-    def target(self) -> SymbolRef:
-        return self.data["target"]
+    source: Field[SymbolRef] = other("port", "the out, calls, dispatches or lends side", _same)
+    target: Field[SymbolRef] = other("port", "the in, answers, dispatched or borrows side", _same)
+    transfer = optional(string("insist on this transfer"))
+    stages = optional(number("insist on this ring depth"))
+    weight = optional(number("how much a deeper ring is worth here", least=0), 1)
+    shared = optional(listed("transfer cluster: tiles of a slot that both CTAs need", int, least=0), ())
+    opcode = optional(number("dispatch: run-time index of the target", least=0))
+    credit = optional(number("token: passes before the first take, instead of the ports'", least=0))
+    legal = optional(listed("transfers that apply, preferred first; set by check", str))
+    placement_attribute = _placement()
 
     @property
     def name(self) -> str:
         return f"{self.source} -> {self.target}"
 
     @property
-    def transfer(self) -> str | None:
-        return self.data.get("transfer")
-
-    @property
-    def stages(self) -> int | None:
-        return self.data.get("stages")
-
-    @property
-    def weight(self) -> int:
-        return self.data.get("weight", 1)
-
-    @property
-    def shared(self) -> tuple[int, ...]:
-        """Tiles of a slot that both CTAs of the cluster need; empty unless the connection asks for ``cluster``."""
-        return tuple(self.data.get("shared", ()))
-
-    @property
-    def opcode(self) -> int | None:
-        return self.data.get("opcode")
-
-    @property
-    def credit(self) -> int | None:
-        return self.data.get("credit")
-
-    @property
-    def legal(self) -> tuple[str, ...] | None:
-        found = self.data.get("legal")
-        return None if found is None else tuple(found)
-
-    @property
     def carrier(self) -> str | None:
         """The name of the transfer that was placed; None where none was, or it has no name."""
-        found = self.data.get("placement")
-        name = found.get("transfer") if isinstance(found, dict) else None
+        name = (self.placement_attribute or {}).get("transfer")
         return name if isinstance(name, str) else None
 
     def placed(self, form: type[FormT]) -> FormT | None:
@@ -504,30 +240,25 @@ class Connect(View):
         return self.read_placement(form, f"'{self.source}' to '{self.target}'")
 
 
-class Exclusive(View):
-    @property
-    def roles(self) -> tuple[SymbolRef, ...]:
-        return tuple(self.data["roles"])
+class Exclusive(View, op="exclusive", about="roles that share warps and never run at once", parents=_KERNEL):
+    label = string("name, unique among the operations of its kind").named("name")
+    roles: Field[tuple[SymbolRef, ...]] = listed("@instance::@role, two or more", _same)
 
 
-class Overlay(View):
+class Overlay(View, op="overlay", about="buffers that may lie on each other", parents=_KERNEL):
+    buffers: Field[tuple[SymbolRef, ...]] = listed("@instance::@smem or @instance::@port, two or more", _same)
+    because = string("why their lifetimes are apart")
+
     @property
     def name(self) -> str:
-        return " / ".join(str(b) for b in self.buffers)
-
-    @property
-    def buffers(self) -> tuple[SymbolRef, ...]:
-        return tuple(self.data["buffers"])
-
-    @property
-    def because(self) -> str:
-        return self.data["because"]
+        return " / ".join(str(buffer) for buffer in self.buffers)
 
 
 VIEWS: dict[str, type[View]] = {
-    f"pipelink.{cls.__name__.removesuffix('Decl').lower()}": cls
+    f"pipelink.{cls.operation}": cls
     for cls in (
-        *(Role, Port, Smem, State, Barrier, Mbarrier, Tmem, Pool, Param, Tensor, Bind, Derive, Grid, Cluster, Resident),
-        *(Workspace, Peer, Require, Promise, Instance, Connect, Exclusive, Overlay, ProtocolDecl),
+        *(Role, Port, Smem, State, Barrier, ProtocolDecl, Mbarrier, Tmem, Pool, Param),
+        *(Tensor, Bind, Derive, Grid, Cluster, Resident, Workspace, Peer, Require, Promise),
+        *(Instance, Connect, Exclusive, Overlay),
     )
 }

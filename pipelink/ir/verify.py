@@ -12,28 +12,18 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from pipelink.contract.fields import MAX_INT, Field
+from pipelink.contract.vocabulary import DENSE, DIRECTIONS, ELEMENT_BITS, PORT_FIELDS, TileRows
 from pipelink.ir.attributes import Opaque, SymbolRef, Value
 from pipelink.ir.locations import location_of
 from pipelink.ir.references import verify_references
-from pipelink.ir.schema import (
-    COMPONENT,
-    DIRECTIONS,
-    ELEMENT_BITS,
-    IMAGE,
-    KERNEL,
-    MODULE_ATTRIBUTES,
-    OPS,
-    PORT_FIELDS,
-    TILE,
-    Field,
-)
+from pipelink.ir.schema import COMPONENT, IMAGE, KERNEL, MODULE_ATTRIBUTES, OPS
 from pipelink.ir.views import Component, Kernel, Program, View, operations
 from pipelink.support import expr
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note, nearest
 from pipelink.support.mlir import ir
 from pipelink.support.protocol_text import ProtocolError, located, parse_text
 
-MAX_INT = 1 << 40  # no size, count or address of a GPU is larger
 _WORDS = {
     "str": "a string",
     "int": "an i64 integer",
@@ -48,7 +38,6 @@ _WORDS = {
     "ref": "a parameter's name",
 }
 _CONTRACT_NAMES = ("pipelink.tensor", "pipelink.derive", "pipelink.workspace", "pipelink.peer")
-_DENSE = ("row_major", "swizzle128", "swizzle64", "swizzle32")
 #: What PTX and C++ both take; a component's name has several, with dots between them.
 _SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ONCE = ("pipelink.grid", "pipelink.cluster", "pipelink.resident")
@@ -101,7 +90,9 @@ def _duplicate(what: str, name: str, view: View, first: View, diagnostics: Diagn
     diagnostics.error("duplicate-name", f"{what} '{name}' is defined twice", view.location, notes=notes)
 
 
-def _verify_module(module: Component | Kernel, parent: str, fields: dict[str, Field], diagnostics: Diagnostics) -> None:
+def _verify_module(
+    module: Component | Kernel, parent: str, fields: dict[str, Field[Any]], diagnostics: Diagnostics
+) -> None:
     data, where = module.data, module.location
     if not isinstance(data.get("sym_name"), str):
         diagnostics.error("missing-attribute", f"the {parent}'s module has no name", where)
@@ -178,7 +169,9 @@ def _verify_op(view: View, parent: str, diagnostics: Diagnostics) -> None:
         rule(view, what, diagnostics)
 
 
-def _verify_dict(data: Value, fields: dict[str, Field], what: str, where: Location, diagnostics: Diagnostics) -> bool:
+def _verify_dict(
+    data: Value, fields: dict[str, Field[Any]], what: str, where: Location, diagnostics: Diagnostics
+) -> bool:
     """Check a dictionary against its fields; True if every present value is well-formed and nothing is missing."""
     if not isinstance(data, dict):
         diagnostics.error("wrong-attribute", f"{what} is not a dictionary", where)
@@ -208,7 +201,7 @@ def _is_name(value: Value) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def _fits(spec: Field, value: Value) -> bool:
+def _fits(spec: Field[Any], value: Value) -> bool:
     match spec.kind:
         case "str":
             return _is_name(value)
@@ -234,7 +227,9 @@ def _fits(spec: Field, value: Value) -> bool:
             return _is_name(value) or isinstance(value, SymbolRef)
 
 
-def _verify_value(key: str, value: Value, spec: Field, what: str, where: Location, diagnostics: Diagnostics) -> None:
+def _verify_value(
+    key: str, value: Value, spec: Field[Any], what: str, where: Location, diagnostics: Diagnostics
+) -> None:
     if not _fits(spec, value):
         shown = str(value) if isinstance(value, Opaque) else _show(value)
         id = "bad-range" if spec.kind == "range" else "wrong-attribute"
@@ -295,7 +290,7 @@ def _verify_port(view: View, what: str, diagnostics: Diagnostics) -> None:
 
 
 def _verify_tile(tile: Value, what: str, where: Location, diagnostics: Diagnostics) -> None:
-    if not _verify_dict(tile, TILE, what, where, diagnostics):
+    if not _verify_dict(tile, TileRows.fields, what, where, diagnostics):
         return
     if "align" not in tile and tile.get("space", "smem") == "smem":
         diagnostics.error("alignment-unstated", f"{what} states no alignment", where)
@@ -303,7 +298,7 @@ def _verify_tile(tile: Value, what: str, where: Location, diagnostics: Diagnosti
         diagnostics.error("wrong-attribute", f"{what} has an empty shape", where)
     before = len(diagnostics.items)
     for key in ("shape", "stride", "swizzle"):
-        _verify_ints(tile.get(key, ()), f"'{key}' of {what}", TILE[key].least, where, diagnostics)
+        _verify_ints(tile.get(key, ()), f"'{key}' of {what}", TileRows.fields[key].least, where, diagnostics)
     if len(diagnostics.items) == before:
         _verify_size(tile, what, where, diagnostics)
 
@@ -318,7 +313,7 @@ def _verify_param(view: View, what: str, diagnostics: Diagnostics) -> None:
 def _verify_size(tile: dict[str, Value], what: str, where: Location, diagnostics: Diagnostics) -> None:
     """A tile of a known element is at least as large as its elements."""
     bits, size = ELEMENT_BITS.get(tile["element"]), tile.get("bytes")
-    if bits is None or size is None or tile["layout"] not in _DENSE:
+    if bits is None or size is None or tile["layout"] not in DENSE:
         return
     needed = -(-math.prod(tile["shape"]) * bits // 8)
     if not needed <= size:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from pipelink.contract.vocabulary import Tile
 from pipelink.ir.attributes import Value
 from pipelink.ir.opviews import (
     VIEWS,
@@ -36,7 +37,6 @@ from pipelink.ir.opviews import (
     Smem,
     State,
     Tensor,
-    Tile,
     Tmem,
     View,
     ViewT,

@@ -14,15 +14,12 @@ components' states, and the rings' cursors.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
+
+from pipelink.contract.abi import Type, codes, mangle
 
 #: Waits until the tensor copies that the thread issued have read shared memory.
 DRAIN: Final = "cp.async.bulk.wait_group.read 0;"
-
-Type = Literal["void", "unsigned", "int", "pointer", "map", "pack"]
-
-#: Itanium codes of the ABI's parameter types (after ``(int id, void* frame``); none occurs twice as a compound type.
-_CODES: Final[dict[Type, str]] = {"unsigned": "j", "int": "i", "map": "PKv", "pack": "Pc"}
 
 
 # ---------------------------------------------------------------------------------------------- values and statements
@@ -163,17 +160,8 @@ class Definition:
     bodies: dict[int, Body] = field(default_factory=dict[int, Body])
 
     @property
-    def codes(self) -> str:
-        return "iPv" + "".join(_CODES[kind] for _, kind in self.arguments)
-
-    @property
     def symbol(self) -> str:
-        return mangle(self.path, self.name, self.codes)
-
-
-def mangle(path: str, name: str, codes: str) -> str:
-    """Itanium name of a function in namespaces and classes."""
-    return "_ZN" + "".join(f"{len(part)}{part}" for part in f"{path}::{name}".split("::")) + "E" + codes
+        return mangle(self.path, self.name, codes(self.arguments))
 
 
 # ---------------------------------------------------------------------------------------------- frame and entry

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from pipelink.contract.abi import RESOURCES, Function, class_of, function
 from pipelink.objects.model import ContractComponent, Record
 from pipelink.support.diagnostics import Location
 from pipelink.support.protocol import Fence, Repeat, Until
@@ -18,38 +19,6 @@ from pipelink.support.protocol_text import ProtocolError, actions_of, count_name
 
 WARP: Final = 32  # threads
 FENCE: Final = "fence"  # the subject of a step `fence async;`: a word of the language, so no port has the name
-_SUFFIX: Final = {"smem": "_smem", "state": "_state", "param": "_param"}
-_STREAM: Final = ("address", "stages")
-_TMA: Final = tuple(f"tma{n}" for n in range(1, 6))
-#: Functions that the linker defines, by what they belong to.
-FUNCTIONS: Final[dict[str, tuple[str, ...]]] = {
-    "stream out": (*_STREAM, "acquire", "commit", "end", *_TMA),
-    "stream in": (*_STREAM, "wait", "release", "ended"),
-    "stream local": (*_STREAM, "acquire", "commit", "wait", "release"),
-    "token out": ("pass",),
-    "token in": ("take",),
-    "call calls": ("call",),
-    "call answers": ("answer",),
-    "role": ("first_thread", "enter"),
-    "barrier": ("id", "threads"),
-    "smem": ("address",),
-    "state": ("address",),
-    "param": ("address",),
-}
-
-
-_PARAMETERS: Final = {"commit": "j", "release": "j", "ended": "j", "call": "Pc", "answer": "Pc"}
-_TYPES: Final = {"i": "i32", "j": "i32", "Pv": "i8*", "Pc": "i8*", "PKv": "i8*"}
-
-
-def parameters_of(kind: str, function: str) -> tuple[str, list[str]]:
-    """The parameters of an accessor: mangled, and as NVVM IR types."""
-    more = _PARAMETERS.get(function, "")
-    if function == "address" and kind.startswith("stream"):
-        more = "ji"
-    elif function in _TMA:
-        more = "jijPKv" + "i" * int(function[-1])
-    return f"iPv{more}", [_TYPES[part] for part in re.findall(r"P?K?[ijvc]", f"iPv{more}")]
 
 
 @dataclass(frozen=True)
@@ -75,12 +44,6 @@ def split_symbol(symbol: str) -> Use | None:
     return Use("::".join(parts[:-2]), parts[-2], parts[-1].removeprefix("pl_"))
 
 
-def mangle(component: str, resource: str, function: str, parameters: str) -> str:
-    """The symbol of ``component::resource::pl_function``."""
-    parts = [*component.split("::"), resource, f"pl_{function}"]
-    return "_ZN" + "".join(f"{len(part)}{part}" for part in parts) + "E" + parameters
-
-
 @dataclass(frozen=True)
 class Code:
     """A function of the component that the kernel calls: a role's entry or an answer."""
@@ -92,6 +55,16 @@ class Code:
     @property
     def title(self) -> str:
         return f"{self.kind} '{self.name}'"
+
+    @property
+    def function(self) -> Function:
+        """What the component defines."""
+        return function("role", "", "pl_enter") if self.kind == "role" else function("call", "answers", "pl_answer")
+
+    @property
+    def resource(self) -> str:
+        """The class that the function belongs to."""
+        return self.name if self.kind == "role" else class_of("call", "answers", self.name)
 
 
 class Claims:
@@ -105,10 +78,11 @@ class Claims:
         for record in component.records:
             if record.op == "port":
                 kind, direction = record.values.get("kind"), record.values.get("direction")
-                suffix = "_port" if kind == "call" else ""
-                self.resources[record.name + suffix] = (f"{kind} {direction}", record)
-            elif record.op in ("role", "barrier", "smem", "state", "param"):
-                self.resources[record.name + _SUFFIX.get(record.op, "")] = (record.op, record)
+                label = f"{kind} {direction}"
+            else:
+                label = record.op
+            if label in RESOURCES:
+                self.resources[record.name + RESOURCES[label].suffix] = (label, record)
 
     def of(self, op: str) -> list[Record]:
         """The records of an operation."""
@@ -122,9 +96,7 @@ class Claims:
 
     def symbol(self, code: Code) -> str:
         """The function's symbol."""
-        if code.kind == "role":
-            return mangle(self.name, code.name, "enter", "iPv")
-        return mangle(self.name, f"{code.name}_port", "answer", "iPvPc")
+        return code.function.symbol(f"{self.name}::{code.resource}")
 
     def role(self, code: Code) -> Record | None:
         """The role's record, of a role's entry."""
@@ -142,7 +114,7 @@ class Claims:
         use = split_symbol(symbol)
         if use is None or use.component != self.name or use.resource not in self.resources:
             return False
-        return use.function in FUNCTIONS.get(self.resources[use.resource][0], ())
+        return f"pl_{use.function}" in RESOURCES[self.resources[use.resource][0]].functions
 
     def protocol(self, code: Code) -> tuple[frozenset[tuple[str, str]], Location] | None:
         """The (resource, verb) pairs of the stated protocol and where it is stated; None if none is."""

@@ -14,6 +14,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from pipelink.contract.abi import RESOURCES
+from pipelink.contract.vocabulary import ABI, Role
 from pipelink.objects import records
 from pipelink.objects.model import Image, Object
 from pipelink.support.diagnostics import Diagnostics, Location, error
@@ -25,13 +27,6 @@ _BYTES: Final = {
     "i8": 1, "u8": 1, "bool": 1, "i16": 2, "u16": 2, "bf16": 2, "f16": 2, "i32": 4, "u32": 4, "f32": 4,
     "i64": 8, "u64": 8, "f64": 8,
 }  # fmt: skip
-_SUFFIXES: Final = {
-    "pl_enter": "iPv", "pl_first_thread": "iPv", "pl_acquire": "iPv", "pl_commit": "iPvj", "pl_wait": "iPv",
-    "pl_release": "iPvj", "pl_end": "iPv", "pl_ended": "iPvj", "pl_pass": "iPv", "pl_take": "iPv",
-    "pl_call": "iPvPc", "pl_answer": "iPvPc", "pl_id": "iPv", "pl_threads": "iPv",
-    **{f"pl_tma{n}": "iPvjijPKv" + "i" * n for n in range(1, 6)},
-}  # fmt: skip
-_PARTS: Final = {"calls": "_port", "answers": "_port", "smem": "_smem", "state": "_state", "param": "_param"}
 
 
 class Contract:
@@ -42,21 +37,23 @@ class Contract:
         self.name = name
         self._file = file
         self._values: list[dict[str, Any]] = []
-        self._kinds: dict[str, str] = {}
+        self._labels: dict[str, str] = {}  # names to what the device ABI calls them
         self.add("component", "component", cxx=17)
 
     def add(self, op: str, name: str, **values: Any) -> Contract:
         """Any declaration, by its record's keys (docs/contracts.md); None leaves one out."""
-        head = {"pipelink": records.ABI, "op": op, "component": self.name, "name": name, "file": self._file, "line": 0}
+        head = {"pipelink": ABI, "op": op, "component": self.name, "name": name, "file": self._file, "line": 0}
         self._values.append({**head, **{key: value for key, value in values.items() if value is not None}})
-        self._kinds.setdefault(name, str(values.get("direction", op)))
+        label = f"{values.get('kind')} {values.get('direction')}" if op == "port" else op
+        if label in RESOURCES:
+            self._labels.setdefault(name, label)
         return self
 
     def role(
         self, name: str, warps: int, *, registers: tuple[int, int] | None = None, one_thread: bool = False
     ) -> Contract:
         """A role, whose entry the code defines."""
-        align = 4 if warps % 4 == 0 else 1
+        align = Role({"warps": warps}).align
         allowed = list(registers) if registers else None
         self.add("role", name, warps=warps, align=align, registers=allowed, threads="one" if one_thread else None)
         return self.add("entry", name)
@@ -109,14 +106,10 @@ class Contract:
     def symbol(self, name: str, function: str) -> str:
         """The mangled device function ``function`` (``pl_answer``, say) of resource ``name``.
         Raises LinkError ``unknown-name``."""
-        kind = self._kinds.get(name)
-        suffix = _SUFFIXES.get(function)
-        if function == "pl_address":
-            suffix = "iPv" if kind in ("smem", "state", "param") else "iPvji"
-        if kind is None or suffix is None:
+        resource = RESOURCES.get(self._labels.get(name, ""))
+        if resource is None or function not in resource.functions:
             raise error("unknown-name", f"'{self.name}' has no '{name}', or it has no function '{function}'")
-        parts = [*self.name.split("::"), name + _PARTS.get(kind, ""), function]
-        return "_ZN" + "".join(f"{len(part)}{part}" for part in parts) + "E" + suffix
+        return resource.functions[function].symbol(f"{self.name}::{name}{resource.suffix}")
 
     def records(self) -> tuple[bytes, ...]:
         """The records as the object format holds them."""

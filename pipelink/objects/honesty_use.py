@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from pipelink.contract.abi import RESOURCES
 from pipelink.objects.claims import FENCE, Claims, split_symbol
 from pipelink.objects.honesty import Problem, Row, listed
 from pipelink.objects.honesty_code import Reading, barrier_operands, is_barrier
@@ -21,9 +22,13 @@ _EVIDENCE: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("in", "tcgen05"): ("tcgen05",),
     ("out", "tcgen05"): ("tcgen05",),
 }
-_VERB_OF: Final = {f"tma{n}": "copy" for n in range(1, 6)}
 #: What a protocol calls what the code does, by the functions of a port that are steps of a protocol.
-_STEPS: Final = frozenset(("acquire", "commit", "copy", "end", "ended", "wait", "release", "pass", "take"))
+_VERB_OF: Final = {
+    name.removeprefix("pl_"): function.verb
+    for label, resource in RESOURCES.items() if label.startswith(("stream", "token"))
+    for name, function in resource.functions.items() if function.verb
+}  # fmt: skip
+_STEPS: Final = frozenset(_VERB_OF.values())
 _TOUCHES: Final = frozenset(("read", "write"))
 
 

@@ -1,8 +1,8 @@
 """Contract records: NUL-separated JSON texts in, validated :class:`ContractComponent` values out.
 
-Every record is checked against one table of operations and keys; sizes, depths and counts are bounded.  Unknown
-operations and keys are a warning, or an error where the record says ``"required":true``.  Compilers may write records
-in any order and pad between them: they are sorted by component, file and line.
+Every record is checked against the rows of :mod:`pipelink.contract.vocabulary`; sizes, depths and counts are bounded.
+Unknown operations and keys are a warning, or an error where the record says ``"required":true``.  Compilers may write
+records in any order and pad between them: they are sorted by component, file and line.
 """
 
 from __future__ import annotations
@@ -13,17 +13,28 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
+from pipelink.contract.fields import MAX_INT, Declaration, Field, Variant
+from pipelink.contract.vocabulary import (
+    ABI,
+    DECLARATIONS,
+    PLAIN,
+    WRITTEN,
+    WRITTEN_PORTS,
+    WRITTEN_TILES,
+    Port,
+    Promise,
+    Require,
+    TileRows,
+)
 from pipelink.objects.model import ContractComponent, Record, Value
 from pipelink.support import expr
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note, error, nearest
 from pipelink.support.protocol_text import ProtocolError, located, parse_text
 
-ABI: Final = 1  # the newest contract version that this package reads
 MAX_CONTRACT = 4 << 20  # bytes of one object's contract
 MAX_RECORD = 64 << 10  # bytes of one record
 MAX_RECORDS = 20_000
 MAX_DEPTH = 8  # of nested lists and objects in a record
-MAX_INT = 1 << 40  # no size or count of a GPU is larger
 MAX_TEXT = 4096  # characters of one string
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,254}", re.ASCII)
@@ -97,36 +108,38 @@ def _is_scalar(value: Any) -> bool:
     return _is_int(-MAX_INT)(value) or _is_text(value)
 
 
-_EXTENTS = _is_list(_is_int(1), 1, 8)
-_TILE: Final[dict[str, Check]] = {
-    "element": _is_text,
-    "shape": _EXTENTS,
-    "layout": _is_one_of("row_major", "swizzle128", "swizzle64", "swizzle32", "item", "cute"),
-    "bytes": _is_int(1),
+_FORMS: Final[dict[str, Check]] = {
+    "name": _is_name,
+    "protocol": _is_protocol,
     "align": _is_align,
+    "interval": _is_range(0, open=True),
+    "expression": _is_expression,
+    "dimension": _is_dimension,
+    "tile": lambda value: _is_tile(value),
 }
-_CUTE: Final[dict[str, Check]] = {
-    "stride": _is_list(_is_int(1), 2, 32),  # extent and stride of each mode
-    "swizzle": _is_list(_is_int(0, 16), 3, 3),
-}
-_TMEM: Final[dict[str, Check]] = {
-    "element": _is_text,
-    "shape": _EXTENTS,
-    "layout": _is_one_of("tmem"),
-    "space": _is_one_of("tmem"),
-    "bytes": _is_int(1),
-    "columns": _is_int(1, 512),
+_KINDS: Final[dict[str, Check]] = {
+    "str": _is_text,
+    "bool": _is_true,
+    "expr": _is_expression,
+    "scalar": _is_scalar,
 }
 
 
-def _is_tile(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return False
-    needed = _TMEM if value.get("layout") == "tmem" else _TILE
-    if not all(key in value for key in needed):
-        return False
-    known = {**_TILE, **_CUTE} if value["layout"] == "cute" else needed
-    return all(key in known and known[key](part) for key, part in value.items())
+def _check(row: Field[Any], variant: Variant) -> Check:
+    """What a record may hold of an attribute that headers write."""
+    written = row.written
+    assert written is not None, row.key
+    bounds = (row.least if written.least is None else written.least, written.most)
+    if choices := row.values(variant):
+        return _is_one_of(*choices)
+    if row.kind == "list" and written.form != "interval":
+        items = _is_int(*bounds) if written.form == "int" else _FORMS[str(written.form)]
+        return _is_list(items, *written.length)
+    if written.form is not None:
+        return _FORMS[written.form]
+    if row.kind == "range":
+        return _is_range(*bounds)
+    return _is_int(*bounds) if row.kind == "int" else _KINDS[row.kind]
 
 
 @dataclass(frozen=True)
@@ -137,63 +150,37 @@ class _Keys:
     optional: Mapping[str, Check]
 
 
-def _keys(required: Mapping[str, Check] | None = None, **optional: Check) -> _Keys:
-    return _Keys(required or {}, optional)
+def _keys(declared: type[Declaration], variant: Variant = PLAIN) -> _Keys:
+    required: dict[str, Check] = {}
+    optional: dict[str, Check] = {}
+    for key, row in declared.fields.items():
+        if row.written_on(variant):
+            (required if row.needed_in_record(variant) else optional)[key] = _check(row, variant)
+    return _Keys(required, optional)
 
 
-_STREAM = {"tiles": _is_list(_is_tile, 1, 64), "stages": _is_range(1, 64)}
-_TOUCH = _is_one_of("tma", "threads", "wgmma", "tcgen05")
-_RING: Final[dict[str, Check]] = {
-    "ends": _is_true,
-    "may_be_empty": _is_true,
-    "cta_group": _is_int(2, 2),
-    "role": _is_name,
-}
-#: Ports by (kind, direction).
-_PORTS: Final[dict[tuple[str, str], _Keys]] = {
-    ("stream", "out"): _keys({**_STREAM, "touch": _TOUCH}, **_RING),
-    ("stream", "in"): _keys({**_STREAM, "touch": _TOUCH}, **_RING),
-    ("stream", "local"): _keys({**_STREAM, "touch": _is_one_of("cp_async")}, role=_is_name),
-    ("call", "calls"): _keys({"signature": _is_text}),
-    ("call", "answers"): _keys({"signature": _is_text}),
-    ("token", "out"): _keys(credit=_is_int(0, 1), role=_is_name),
-    ("token", "in"): _keys(credit=_is_int(0, 1), role=_is_name),
-}
-_MEMORY = {"bytes": _is_int(1), "align": _is_align}
+_TILES: Final[dict[str, _Keys]] = {layout: _keys(TileRows, (layout,)) for (layout,) in WRITTEN_TILES}
+
+
+def _is_tile(value: Any) -> bool:
+    layout = value.get("layout") if isinstance(value, dict) else None
+    keys = _TILES.get(layout) if isinstance(layout, str) else None
+    if keys is None or not all(key in value for key in keys.required):
+        return False
+    known = {**keys.required, **keys.optional}
+    return all(key in known and known[key](part) for key, part in value.items())
+
+
+_PORTS: Final[dict[Variant, _Keys]] = {variant: _keys(Port, variant) for variant in WRITTEN_PORTS}
+_NONE: Final = _Keys({}, {})
 _OPS: Final[dict[str, _Keys]] = {
-    "component": _keys({"cxx": _is_int(17, 99)}, toolkit=_is_text),
-    "role": _keys(
-        {"warps": _is_int(1, 32), "align": _is_align}, registers=_is_range(24, 256), threads=_is_one_of("one")
-    ),
-    "entry": _keys(),
-    "answer": _keys(),
-    "smem": _keys(_MEMORY, live=_is_range(0, open=True), role=_is_name),
-    "state": _keys(_MEMORY),
-    "barrier": _keys({"threads": _is_int(32, 1024)}, role=_is_name),
-    "protocol": _keys({"text": _is_protocol}),
-    "param": _keys(
-        {"type": _is_text, **_MEMORY},
-        port=_is_name,
-        part=_is_int(0, 63),
-        box=_is_list(_is_int(1, 256), 1, 5),
-        tile=_is_tile,
-    ),
-    "tensor": _keys(
-        {
-            "element": _is_text,
-            "shape": _is_list(_is_dimension, 1, 8),
-            "access": _is_one_of("read", "write", "readwrite"),
-        },
-        align=_is_align,
-    ),
-    "bind": _keys({"param": _is_name, "to": _is_expression}),
-    "derive": _keys({"value": _is_expression}),
-    "grid": _keys({"value": _is_list(_is_expression, 3, 3)}),
-    "cluster": _keys({"value": _is_list(_is_int(1, 16), 3, 3)}),
-    "resident": _keys(),
-    "workspace": _keys({"bytes": _is_expression, "init": _is_one_of("zero", "none")}),
-    "require": _keys({"key": _is_name, "value": _is_scalar}),
-    "promise": _keys({"key": _is_name, "value": _is_scalar}),
+    **{op: _keys(DECLARATIONS[op]) for op in WRITTEN if op != "port"},
+    "require": _Keys({"key": _is_name, **_keys(Require).required}, {}),
+    "promise": _Keys({"key": _is_name, **_keys(Promise).required}, {}),
+    # what the IR has no operation for
+    "component": _Keys({"cxx": _is_int(17, 99)}, {"toolkit": _is_text}),
+    "entry": _NONE,
+    "answer": _NONE,
 }
 _COMMON: Final[dict[str, Check]] = {
     "pipelink": _is_int(1),
@@ -204,7 +191,7 @@ _COMMON: Final[dict[str, Check]] = {
     "line": _is_int(0, (1 << 31) - 1),
 }
 # Operations whose names live in one space: two of one name are an error.
-_SYMBOLS: Final = ("role", "port", "smem", "state", "barrier", "param")
+_SYMBOLS: Final = tuple(op for op in WRITTEN if DECLARATIONS[op].named_by() == "sym_name")
 
 
 def parse(contract: bytes, origin: str, where: Location, diagnostics: Diagnostics) -> tuple[ContractComponent, ...]:
@@ -306,7 +293,7 @@ class _Parser:
         for key, check in keys.optional.items():
             if key in values:
                 self._require(values, key, check)
-        known = {*keys.required, *keys.optional, *(("direction", "kind") if values["op"] == "port" else ())}
+        known = {*keys.required, *keys.optional}
         own = {key: value for key, value in values.items() if key in known}
         return Record(
             values["op"], values["component"], values["name"], values["file"], values["line"], own, self._text
@@ -351,7 +338,6 @@ class _Parser:
             self._unknown(message, op, _OPS, place, required=required)
             return None
         known = {*_COMMON, *keys.required, *keys.optional, "required"}
-        known |= {"kind", "direction"} if op == "port" else set()
         for key in values:
             if key not in known:
                 message = f"unknown key '{key[:80]}' of {op} {subject} in '{self._origin}'"

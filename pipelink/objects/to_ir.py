@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from pipelink.contract.fields import Declaration
+from pipelink.contract.vocabulary import ABI, DECLARATIONS
 from pipelink.ir import builder, to_python
 from pipelink.ir.attributes import attributes_of
 from pipelink.ir.locations import location_of
@@ -18,10 +20,6 @@ from pipelink.objects.model import ContractComponent, Image, Object, Record
 from pipelink.support.diagnostics import Location, Note, error
 from pipelink.support.mlir import ir
 
-#: Operations that name a thing with `sym_name`; the others use `name`.
-_SYMBOLS: Final = ("role", "port", "smem", "state", "barrier", "param")
-#: Operations without a name of their own.
-_NAMELESS: Final = ("bind", "grid", "cluster", "resident")
 #: Records that say that a definition exists; the IR has no operation for them.
 _DEFINITIONS: Final = ("entry", "answer")
 
@@ -88,13 +86,12 @@ def _same(
 def _attributes(record: Record) -> dict[str, Any]:
     values: dict[str, Any] = dict(record.values)
     values.pop("key", None)  # of require and promise: the name itself
-    if record.op == "tensor":
-        values["shape"] = [int(extent) if extent.isdigit() else extent for extent in values["shape"]]
-    if record.op == "protocol":
-        return {"of": record.name, **values}
-    if record.op in _SYMBOLS:
-        return {"sym_name": record.name, **values}
-    return values if record.op in _NAMELESS else {"name": record.name, **values}
+    declared = DECLARATIONS[record.op]
+    for key, row in declared.fields.items():
+        if row.written is not None and row.written.form == "dimension":
+            values[key] = [int(extent) if extent.isdigit() else extent for extent in values[key]]
+    name = declared.named_by()
+    return {name: record.name, **values} if name else values
 
 
 def contract_records(module: ir.Operation, file: str = "contract.mlir") -> tuple[bytes, ...]:
@@ -108,17 +105,18 @@ def contract_records(module: ir.Operation, file: str = "contract.mlir") -> tuple
 
     def record(op: str, called: str, place: Location, values: dict[str, Any]) -> bytes:
         where = {"file": place.file.rsplit("/", 1)[-1] or file, "line": place.line}
-        head = {"pipelink": builder.ABI, "op": op, "component": name, "name": called}
+        head = {"pipelink": ABI, "op": op, "component": name, "name": called}
         return json.dumps({**head, **where, **values}, separators=(",", ":"), ensure_ascii=False).encode()
 
     made = [record("component", "component", location_of(module), {"cxx": 17})]
     for op in operations(module):
         kind, place = op.name.removeprefix("pipelink."), location_of(op)
         values = attributes_of(op)
-        called = values.pop("sym_name", None) or values.pop("name", None) or values.pop("of", None)
-        called = called or values.get("param", kind)
-        if kind == "tensor":
-            values["shape"] = [str(extent) for extent in values["shape"]]
+        declared = DECLARATIONS.get(kind, Declaration)
+        called = values.pop(declared.named_by(), None) or values.get("param", kind)
+        for key, row in declared.fields.items():
+            if row.written is not None and row.written.form == "dimension":
+                values[key] = [str(extent) for extent in values[key]]
         if kind in ("require", "promise"):
             values = {"key": called, **values}
         made.append(record(kind, called, place, values))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipelink.ir.schema import ELEMENT_BITS, SOURCES, TARGETS
+from pipelink.contract.vocabulary import ELEMENT_BITS, SOURCES, SWIZZLES, TARGETS
 from pipelink.ir.views import Port, Tile
 from pipelink.model.graph import ConnectionGraph, Edge, End
 from pipelink.support.diagnostics import Diagnostics, Location, Note, nearest
@@ -14,10 +14,6 @@ from pipelink.transfers import BY_NAME, Refusal, legal
 _WRITES = ("tma", "tma_multicast", "threads", "cp_async", "tcgen05")
 _READS = ("wgmma", "threads", "tma", "tcgen05")
 _LOCAL = ("cp_async", "threads")
-#: Boundaries from which a swizzle pattern repeats, in bytes (PTX ISA, shared memory swizzling).
-SWIZZLE_ALIGN = {"swizzle128": 1024, "swizzle64": 512, "swizzle32": 256}
-#: Bytes of a row that one TMA copy swizzles (CUDA driver API, cuTensorMapEncodeTiled: boxDim and swizzle).
-SWIZZLE_SPAN = {"swizzle128": 128, "swizzle64": 64, "swizzle32": 32}
 TMA_BOX = 256  # elements along a dimension of a box, same source
 TMA_STEP = 16  # bytes of a box's row, same source
 TMA_ALIGN = 128  # bytes, of a shared-memory buffer that TMA reads or writes
@@ -146,7 +142,8 @@ def _check_tile(port: Port, tile: Tile, what: str, target: Target, end: End, dia
         diagnostics.error("unsupported-by-target", message, end.instance.location, notes=_declared(port))
     if tile.space != "smem":
         return
-    needed = SWIZZLE_ALIGN.get(tile.layout, 1)
+    swizzle = SWIZZLES.get(tile.layout)
+    needed = swizzle.repeat_bytes if swizzle else 1
     if port.touch in ("tma", "tma_multicast") and tile.layout != "item":
         needed = max(needed, TMA_ALIGN)
     if tile.align % needed:
@@ -156,7 +153,7 @@ def _check_tile(port: Port, tile: Tile, what: str, target: Target, end: End, dia
     if port.touch not in ("tma", "tma_multicast") or bits is None:
         return
     row = tile.shape[-1] * bits // 8
-    span = SWIZZLE_SPAN.get(tile.layout, row)
+    span = swizzle.row_bytes if swizzle else row
     if row > span:
         message = f"{what} has rows of {row} bytes, TMA copies {span} at once into {tile.layout}"
         diagnostics.error("bad-touch", message, port.location)

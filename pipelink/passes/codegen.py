@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from pipelink.contract.abi import LLVM
 from pipelink.model.binding import (
     Arg,
     Body,
@@ -29,16 +30,10 @@ from pipelink.model.binding import (
     RoleThread,
     SharedAddress,
     TensorMemory,
-    Type,
     Value,
 )
 from pipelink.support.diagnostics import error
 from pipelink.support.mlir import MLIRError, ir
-
-TYPES: Final[dict[Type, str]] = {
-    "void": "void", "unsigned": "i32", "int": "i32",  "pointer": "!llvm.ptr", "map": "!llvm.ptr",
-    "pack": "!llvm.ptr",
-}  # fmt: skip
 
 #: llvm types of frame scalars.  f32 stays a float: an integer field would be read through another type.
 SCALAR_TYPES: Final[dict[str, str]] = {
@@ -203,7 +198,7 @@ class Writer:
         arguments = [self.value(argument, results) for argument in call.arguments]
         kinds = ", ".join(kind for _, kind in arguments)
         names = ", ".join(name for name, _ in arguments)
-        returned = TYPES[call.returns]
+        returned = LLVM[call.returns]
         self.declared[call.function] = f"  llvm.func @{call.function}({kinds})" + (
             "" if returned == "void" else f" -> {returned}"
         )
@@ -227,8 +222,8 @@ def write_definition(definition: Definition, layout: FrameLayout) -> tuple[str, 
             writer.body(body, f"i{ident}")
         writer.lines.append("  ^none:")
         writer.put("llvm.unreachable")
-    arguments = "".join(f", %{name}: {TYPES[kind]}" for name, kind in definition.arguments)
-    returned = "" if definition.returns == "void" else f" -> {TYPES[definition.returns]}"
+    arguments = "".join(f", %{name}: {LLVM[kind]}" for name, kind in definition.arguments)
+    returned = "" if definition.returns == "void" else f" -> {LLVM[definition.returns]}"
     head = (
         f"  llvm.func @{definition.symbol}(%id: i32, %frame: !llvm.ptr{arguments}){returned} "
         "attributes {always_inline} {"

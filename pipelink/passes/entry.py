@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pipelink.analysis.bind import bind_all
+from pipelink.contract.abi import function
 from pipelink.ir.views import Kernel, program
-from pipelink.model.binding import DRAIN, Binding, Const, EntryPlan, Invoke, Region, Result, RoleEntry, mangle
+from pipelink.model.binding import DRAIN, Binding, Const, EntryPlan, Invoke, Region, Result, RoleEntry
 from pipelink.passes.codegen import SCALAR_TYPES, TENSOR_MEMORY, Writer, insert, layout_frame
 from pipelink.support.diagnostics import Diagnostics
 from pipelink.support.mlir import ir
@@ -210,7 +211,7 @@ class _EntryWriter(Writer):
         self.frame = frame
         for call in role.before:
             self.invoke(call, {})
-        symbol = mangle(role.path, "pl_enter", "iPv")
+        symbol = function("role", "", "pl_enter").symbol(role.path)
         self.declared[symbol] = f"  llvm.func @{symbol}(i32, !llvm.ptr)"
         self.put(f"llvm.call @{symbol}({self.constant(role.instance)}, {frame}) : (i32, !llvm.ptr) -> ()")
         for call in role.after:

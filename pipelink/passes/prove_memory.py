@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pipelink.analysis.placement.build import TMEM_WORD, TMEM_WORD_BYTES
 from pipelink.analysis.placement.pack import Overlays, may_overlap
 from pipelink.analysis.placement.solve import TMEM_LEAST
+from pipelink.contract.vocabulary import SWIZZLES
 from pipelink.ir.placement import KernelPlacement, LocalRing, RingPlacement
 from pipelink.ir.views import Component, Connect, Kernel, Port, Tile
 from pipelink.model.demand import ALWAYS, Buffer, Interval, Scope, spelled
 from pipelink.model.lifetimes import Lifetimes, RoleKey
-from pipelink.passes.check_ports import SWIZZLE_ALIGN, TMA_ALIGN
+from pipelink.passes.check_ports import TMA_ALIGN
 from pipelink.passes.prove_shape import WORD_BYTES
 from pipelink.support.diagnostics import Diagnostics, Location, Note
 from pipelink.target import MBARRIER_BYTES, SMEM_BASE, Target
@@ -172,7 +173,7 @@ def tile_align(port: Port, index: int) -> int:
     if index >= len(port.tiles):
         return 1
     tile = port.tiles[index]
-    needed = max(tile.align, SWIZZLE_ALIGN.get(tile.layout, 1))
+    needed = max(tile.align, SWIZZLES[tile.layout].repeat_bytes if tile.layout in SWIZZLES else 1)
     return max(needed, TMA_ALIGN) if port.touch in _TMA and tile.layout != "item" else needed
 
 

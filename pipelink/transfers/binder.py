@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
+from pipelink.contract.abi import Function, class_of, function
 from pipelink.ir.attributes import SymbolRef
 from pipelink.ir.placement import InstancePlacement
 from pipelink.ir.views import Component, Instance, Kernel, Port
-from pipelink.model.binding import Choose, Const, Definition, Return, Statement, Type, Value
+from pipelink.model.binding import Choose, Const, Definition, Return, Statement, Value
 from pipelink.model.watch import Watch
-
-Arguments = tuple[tuple[str, Type], ...]
-
-_STAGE: Final[Arguments] = (("stage", "unsigned"),)
-_COPY: Final[Arguments] = (*_STAGE, ("part", "int"), ("offset", "unsigned"), ("map", "map"))
-#: Arguments after ``(int id, void* frame)`` and result of each function of a port.
-SIGNATURES: Final[dict[str, tuple[Arguments, Type]]] = {
-    "pl_stages": ((), "unsigned"),
-    "pl_address": ((*_STAGE, ("part", "int")), "unsigned"),
-    "pl_acquire": ((), "unsigned"),
-    "pl_commit": (_STAGE, "void"),
-    "pl_wait": ((), "unsigned"),
-    "pl_release": (_STAGE, "void"),
-    "pl_end": ((), "void"),
-    "pl_ended": (_STAGE, "unsigned"),
-    "pl_pass": ((), "void"),
-    "pl_take": ((), "void"),
-    "pl_call": ((("pack", "pack"),), "void"),
-    **{f"pl_tma{rank}": ((*_COPY, *((f"c{axis}", "int") for axis in range(rank))), "void") for rank in range(1, 6)},
-}
 
 
 def cxx_name(component: str) -> str:
@@ -74,8 +54,9 @@ class Binder:
         self._bound.add(ref.path)
         return not seen
 
-    def path(self, instance: Instance, resource: str) -> str:
-        return f"{cxx_name(instance.component)}::{resource}"
+    def path(self, instance: Instance, port: Port) -> str:
+        """The C++ class of an instance's port."""
+        return f"{cxx_name(instance.component)}::{class_of(port.kind, port.direction, port.name)}"
 
     def first_thread(self, instance: Instance, role: str) -> int:
         return placed_instance(instance).roles[role].first_thread
@@ -86,30 +67,33 @@ class Binder:
         assert role is not None, port.name
         return role.name
 
-    def define(
+    def function(self, instance: Instance, port: Port, name: str, *body: Statement) -> None:
+        """Define a function of a port for an instance."""
+        found = function(port.kind, port.direction, name)
+        self._define(self.ports, self.path(instance, port), found, instance, body)
+
+    def accessor(self, instance: Instance, kind: str, resource: str, name: str, value: Value) -> None:
+        """Define a function by which a component names a resource of its own, such as its shared memory."""
+        path = f"{cxx_name(instance.component)}::{class_of(kind, '', resource)}"
+        self._define(self.accessors, path, function(kind, "", name), instance, (Return(value),))
+
+    def _define(
         self,
         table: dict[tuple[str, str], Definition],
         path: str,
-        name: str,
-        arguments: Arguments,
-        returns: Type,
+        found: Function,
         instance: Instance,
-        *body: Statement,
+        body: tuple[Statement, ...],
     ) -> None:
-        definition = table.setdefault((path, name), Definition(path, name, arguments, returns))
-        definition.bodies[placed_instance(instance).id] = body
+        empty = Definition(path, found.name, found.arguments, found.returns)
+        table.setdefault((path, found.name), empty).bodies[placed_instance(instance).id] = body
 
-    def function(self, instance: Instance, port: str, name: str, *body: Statement) -> None:
-        """Define a function of a port for an instance."""
-        arguments, returns = SIGNATURES[name]
-        self.define(self.ports, self.path(instance, port), name, arguments, returns, instance, *body)
-
-    def waiting(self, instance: Instance, port: str, name: str, *body: Statement, then: tuple[Statement, ...]) -> None:
+    def waiting(self, instance: Instance, port: Port, name: str, *body: Statement, then: tuple[Statement, ...]) -> None:
         """Define a function of a port that waits in ``body``; ``then`` follows."""
-        waits = self.watch.waits(instance.name, port, name.removeprefix("pl_"), *body)
+        waits = self.watch.waits(instance.name, port.name, name.removeprefix("pl_"), *body)
         self.function(instance, port, name, *waits, *then)
 
-    def slots(self, instance: Instance, port: str, stages: int, slots: list[Value]) -> None:
+    def slots(self, instance: Instance, port: Port, stages: int, slots: list[Value]) -> None:
         """Define the number of stages, and the address of each tile of a slot."""
         self.function(instance, port, "pl_stages", Return(Const(stages)))
         body: Statement = (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from pipelink.contract.abi import function, mangle
 from pipelink.ir.views import Connect, Port
-from pipelink.model.binding import Arg, Const, Invoke, Return, mangle
+from pipelink.model.binding import Arg, Const, Invoke, Return
 from pipelink.transfers.base import Refusal, Transfer
 from pipelink.transfers.binder import Binder, placed_instance
 
@@ -29,7 +30,9 @@ class Call(Transfer):
 
     def bind(self, binder: Binder, connect: Connect) -> None:
         caller, answer = binder.instance(connect.source), binder.instance(connect.target)
-        callee = (binder.path(answer, f"{connect.target.leaf}_port"), "pl_answer", "iPvPc")
+        port = binder.port(connect.target)
+        found = function(port.kind, port.direction, "pl_answer")
+        callee = (binder.path(answer, port), found.name, found.codes)
         arguments = (Const(placed_instance(answer).id), Arg("frame"), Arg("pack"))
         invoke = Invoke(mangle(*callee), arguments, member=callee)
-        binder.function(caller, f"{connect.source.leaf}_port", "pl_call", invoke, Return())
+        binder.function(caller, binder.port(connect.source), "pl_call", invoke, Return())

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from pipelink.contract.vocabulary import SWIZZLES
 from pipelink.ir.views import Component, Connect, Port, Tile
 from pipelink.model.binding import Const
 from pipelink.model.graph import ConnectionGraph, Edge
@@ -18,7 +19,6 @@ from pipelink.transfers.base import CLUSTER_CTAS, Arrival, declared
 from pipelink.transfers.ring import RingTma
 from pipelink.transfers.stream import LOCKSTEP, Copy
 
-_REPEATS: Final = {"swizzle128": 1024, "swizzle64": 512, "swizzle32": 256}  # bytes after which a swizzle starts anew
 _TMA_ALIGN: Final = 128  # bytes, where a copy may start in shared memory
 
 
@@ -37,7 +37,8 @@ def split(tile: Tile, box: tuple[int, ...] | None) -> Split | str:
     if len(shape) != 2:
         return f"it has {len(shape)} dimensions, not 2"
     half, odd = divmod(tile.bytes, CLUSTER_CTAS)
-    if odd or shape[0] % CLUSTER_CTAS or half % _REPEATS.get(tile.layout, _TMA_ALIGN):
+    start = SWIZZLES[tile.layout].repeat_bytes if tile.layout in SWIZZLES else _TMA_ALIGN
+    if odd or shape[0] % CLUSTER_CTAS or half % start:
         return f"its {shape[0]} rows of {tile.layout} have no half that a copy can start at"
     if box is None or tuple(box)[-2:] == shape:
         rows = shape[0] // CLUSTER_CTAS

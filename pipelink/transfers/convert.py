@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Final
 
+from pipelink.contract.vocabulary import SWIZZLES
 from pipelink.ir.placement import ConnectionPlacement, RingPlacement
 from pipelink.ir.views import Connect, Instance, Port, Tile
 from pipelink.model.binding import Arg, Const, Invoke, Return, RoleThread, SharedAddress, Value
@@ -20,8 +21,6 @@ from pipelink.transfers.binder import Binder
 from pipelink.transfers.ring import RingThreads
 from pipelink.transfers.stream import StreamPlan, slot_addresses, tile_difference
 
-#: PTX ISA, "Shared memory swizzling": bytes of one swizzled row, and the address bits (4 + n) that are exchanged.
-SWIZZLE_ROW_BYTES: Final[dict[str, int]] = {"swizzle128": 128, "swizzle64": 64, "swizzle32": 32}
 STAGING_ALIGN: Final = 16  # bytes, vector accesses of the conversion
 
 
@@ -36,11 +35,12 @@ class RingConvert(RingThreads):
         written, read = source.tiles[0], target.tiles[0]
         if why := tile_difference(written, read, 0, layouts=False):
             return why
-        if written.layout != "row_major" or read.layout not in SWIZZLE_ROW_BYTES:
+        swizzle = SWIZZLES.get(read.layout)
+        if written.layout != "row_major" or swizzle is None:
             return f"it converts row_major to a swizzle, not {written.layout} to {read.layout}"
         row_bytes = written.bytes // written.shape[0]
-        if row_bytes != SWIZZLE_ROW_BYTES[read.layout]:
-            return f"{read.layout} needs rows of {SWIZZLE_ROW_BYTES[read.layout]} bytes, the tile has {row_bytes}"
+        if row_bytes != swizzle.row_bytes:
+            return f"{read.layout} needs rows of {swizzle.row_bytes} bytes, the tile has {row_bytes}"
         return None
 
     def slot_tiles(self, source: Port, target: Port) -> tuple[Tile, ...]:
@@ -83,7 +83,7 @@ class RingConvert(RingThreads):
             SharedAddress(placed.staging[0].address),
             slot_addresses(placed)[0],
             Const(placed.buffers[0].bytes),
-            Const((SWIZZLE_ROW_BYTES[layout] - 16) & 0x70),
+            Const(SWIZZLES[layout].mask),
             RoleThread(binder.first_thread(instance, binder.role_of(instance, port))),
             Const(barrier.id),
             Const(barrier.threads),
@@ -92,4 +92,4 @@ class RingConvert(RingThreads):
             Const(touch.UNITS[placed.producer_unit]),
             Const(int(placed.producer_fence)),
         )
-        binder.function(instance, port.name, "pl_commit", Invoke("pl_ring_convert_commit", arguments), Return())
+        binder.function(instance, port, "pl_commit", Invoke("pl_ring_convert_commit", arguments), Return())

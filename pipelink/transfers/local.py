@@ -22,7 +22,7 @@ class RingLocal(Transfer):
     def refusal(self, source: Port, target: Port) -> Refusal | None:
         return Refusal("it stays inside one role", near=False)
 
-    def bind_port(self, binder: Binder, instance: Instance, port: str, placed: LocalRing) -> None:
+    def bind_port(self, binder: Binder, instance: Instance, port: Port, placed: LocalRing) -> None:
         """Define the functions of a port that fills and reads a ring."""
         stages = Const(placed.stages)
         slots = [Linear(part.address, part.stride, "stage") for part in placed.buffers]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from pipelink.contract.abi import RANKS, function, mangle
 from pipelink.ir.placement import ConnectionPlacement, MbarrierGroup, RingPlacement
 from pipelink.ir.views import Component, Connect, Instance, Port, Tile
 from pipelink.model.binding import (
@@ -26,7 +27,6 @@ from pipelink.model.binding import (
     Statement,
     TensorMemory,
     Value,
-    mangle,
 )
 from pipelink.model.demand import Part, Ring
 from pipelink.model.graph import ConnectionGraph, Edge
@@ -47,7 +47,6 @@ from pipelink.transfers.base import (
 )
 from pipelink.transfers.binder import Binder
 
-TMA_RANKS: Final = range(1, 6)  # dimensions of a tensor map
 TMEM_ALIGN: Final = 4  # columns, start of an allocation that tcgen05 can address
 _TMEM_LANES: Final = 128
 _TMEM_LANE_BYTES: Final = 4
@@ -312,9 +311,9 @@ class StreamTransfer(Transfer):
         readers = [other for other in binder.kernel.connects if other.source == connect.source]
         by_tma = placed.producer_unit == touch.TX
         refill = touch.before_refill((other, other.placed(self.form)) for other in readers) if by_tma else ()
-        binder.slots(instance, port.name, placed.stages, self.written_addresses(placed))
+        binder.slots(instance, port, placed.stages, self.written_addresses(placed))
         binder.waiting(
-            instance, port.name, "pl_acquire", self.acquire(placed),
+            instance, port, "pl_acquire", self.acquire(placed),
             then=(*touch.after_wait(port), *refill, Return(Result("stage"))),
         )  # fmt: skip
         self.bind_fill(binder, connect, instance, port, placed)
@@ -323,7 +322,7 @@ class StreamTransfer(Transfer):
             unit = Const(touch.UNITS.get(placed.producer_unit, 0))
             arguments = (cursor, empty, full, Const(placed.stages), unit, _end(placed))
             binder.waiting(
-                instance, port.name, "pl_end", Invoke("pl_ring_end", arguments, waits=True), then=(Return(),)
+                instance, port, "pl_end", Invoke("pl_ring_end", arguments, waits=True), then=(Return(),)
             )  # fmt: skip
 
     def written_addresses(self, placed: RingPlacement) -> list[Value]:
@@ -344,16 +343,16 @@ class StreamTransfer(Transfer):
         if placed.producer_unit == touch.TX:
             own = Copy(self.copy_function)
             parts = self.copies(binder.component(instance), connect, port, [own] * len(slot_addresses(placed)))
-            for rank in TMA_RANKS:
+            for rank in RANKS:
                 _bind_copy(binder, instance, port, full, rank, own, parts)
         elif placed.producer_unit == touch.COMMIT:
             binder.function(
-                instance, port.name, "pl_commit", Invoke(self.commit_function, (full, stage)), Return()
+                instance, port, "pl_commit", Invoke(self.commit_function, (full, stage)), Return()
             )  # fmt: skip
         else:
             unit, fence = Const(touch.UNITS[placed.producer_unit]), Const(int(placed.producer_fence))
             binder.function(
-                instance, port.name, "pl_commit", Invoke("pl_ring_commit", (full, stage, unit, fence)), Return()
+                instance, port, "pl_commit", Invoke("pl_ring_commit", (full, stage, unit, fence)), Return()
             )  # fmt: skip
 
     def copies(self, component: Component, connect: Connect, port: Port, own: list[Copy]) -> list[Copy]:
@@ -362,16 +361,16 @@ class StreamTransfer(Transfer):
 
     def bind_consumer(self, binder: Binder, connect: Connect, instance: Instance, port: Port) -> None:
         placed = self.ring_of(connect)
-        binder.slots(instance, port.name, placed.stages, slot_addresses(placed))
+        binder.slots(instance, port, placed.stages, slot_addresses(placed))
         arguments = (CursorPointer(placed.consumer_cursor), SharedAddress(placed.full), Const(placed.stages))
         wait = Invoke("pl_ring_wait", arguments, "stage", "unsigned", waits=True)
         binder.waiting(
-            instance, port.name, "pl_wait", wait, then=(*touch.after_wait(port), Return(Result("stage")))
+            instance, port, "pl_wait", wait, then=(*touch.after_wait(port), Return(Result("stage")))
         )  # fmt: skip
-        binder.function(instance, port.name, "pl_release", *self.release(placed, connect), Return())
+        binder.function(instance, port, "pl_release", *self.release(placed, connect), Return())
         if port.ends:
             ended = Invoke("pl_ring_ended", (Arg("stage"), _end(placed)), "ended", "unsigned")
-            binder.function(instance, port.name, "pl_ended", ended, Return(Result("ended")))
+            binder.function(instance, port, "pl_ended", ended, Return(Result("ended")))
 
     def release(self, placed: RingPlacement, connect: Connect) -> tuple[Statement, ...]:
         """A consumer's arrival.  Tensor cores arrive, or threads, whose loads from tensor memory are complete first."""
@@ -443,8 +442,8 @@ def _bind_copy(
 ) -> None:
     """Define ``pl_tma1`` … ``pl_tma5``: the address of the part, then the copy that is its.  What is no plain copy
     has two dimensions at least."""
-    path = binder.path(instance, port.name)
-    member = (path, "pl_address", "iPvji")
+    address = function(port.kind, port.direction, "pl_address")
+    member = (binder.path(instance, port), address.name, address.codes)
     where = Invoke(
         mangle(*member), (Arg("id"), Arg("frame"), Arg("stage"), Arg("part")), "to", "unsigned", member
     )  # fmt: skip
@@ -457,7 +456,7 @@ def _bind_copy(
     parts = [own if rank == 1 else copy for copy in copies]
     same = all(copy == own for copy in parts)
     rest: Body = body(own) if same else (Choose("part", tuple(map(body, parts))),)
-    binder.function(instance, port.name, f"pl_tma{rank}", where, *rest)
+    binder.function(instance, port, f"pl_tma{rank}", where, *rest)
 
 
 def _depths(source: Port, targets: Sequence[Port], connects: Sequence[Connect]) -> tuple[int, int, str]:

@@ -93,10 +93,11 @@ class Token(Transfer):
         placed = connect.placed(TokenPlacement)
         assert placed is not None, connect.name
         full, unit = SharedAddress(placed.full), Const(touch.UNITS[placed.producer_unit])
-        source, target = binder.instance(connect.source), binder.instance(connect.target)
-        binder.function(source, connect.source.leaf, "pl_pass", Invoke("pl_token_pass", (full, unit)), Return())
+        giver, taker = binder.port(connect.source), binder.port(connect.target)
+        given = Invoke("pl_token_pass", (full, unit))
+        binder.function(binder.instance(connect.source), giver, "pl_pass", given, Return())
         take = Invoke("pl_token_take", (CursorPointer(placed.consumer_cursor), full), waits=True)
-        binder.waiting(target, connect.target.leaf, "pl_take", take, then=(Return(),))
+        binder.waiting(binder.instance(connect.target), taker, "pl_take", take, then=(Return(),))
         binder.parities[placed.consumer_cursor] = placed.initial
 
     def watched(self, placed: ConnectionPlacement, producer: bool) -> int | None:

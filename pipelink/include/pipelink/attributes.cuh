@@ -8,6 +8,24 @@ namespace pl {
 
 enum class about { warps, registers, threads, count, align, live, ring, touch, ends, empty, pair, role, credit };
 
+// The attributes of each declaration, for its check, and as text for the message.
+#define PL_ON_ROLE_ about::warps, about::registers, about::threads
+#define PL_KNOWN_ON_ROLE_ "pl::warps<n>, pl::registers<min, max>, pl::one_thread"
+#define PL_ON_SMEM_ about::align, about::live, about::role
+#define PL_KNOWN_ON_SMEM_ "pl::align<n>, pl::live<begin, end>, pl::in_role<role>"
+#define PL_ON_BARRIER_ about::count, about::role
+#define PL_KNOWN_ON_BARRIER_ "pl::threads<n>, pl::in_role<role>"
+#define PL_ON_RING_ about::ring, about::touch, about::ends, about::empty, about::pair, about::role
+#define PL_KNOWN_ON_RING_                                                                                        \
+  "pl::ring<min, max>, pl::by_tma, pl::by_threads, pl::by_wgmma, pl::by_tcgen05, pl::ends, pl::may_be_empty, "   \
+  "pl::cta_pair, pl::in_role<role>"
+#define PL_ON_LOCAL_ about::ring, about::touch, about::role
+#define PL_KNOWN_ON_LOCAL_ "pl::ring<min, max>, pl::by_cp_async, pl::in_role<role>"
+#define PL_ON_TOKEN_ about::credit, about::role
+#define PL_KNOWN_ON_TOKEN_ "pl::credit<n>, pl::in_role<role>"
+#define PL_ON_TENSOR_ about::align
+#define PL_KNOWN_ON_TENSOR_ "pl::align<n>"
+
 // ---------------------------------------------------------------- roles
 // Warps of the role.  Align: its first warp is a multiple of it; whole warpgroups start at one unless told otherwise.
 template <int N, int Align = N % 4 == 0 ? 4 : 1>

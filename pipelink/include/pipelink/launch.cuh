@@ -45,7 +45,8 @@ PL_FN_ void write_steps(writer& w, const char* steps) { w.field("text", steps); 
 // access, then attributes: pl::align<n>.
 template <class Mode, class... A>
 PL_FN_ void write_tensor(writer& w) {
-  static_assert((true && ... && is_one_of<A, about::align>()), "PL_TENSOR: not an attribute; known: pl::align<n>");
+  static_assert((true && ... && is_one_of<A, PL_ON_TENSOR_>()),
+                "PL_TENSOR: not an attribute; known: " PL_KNOWN_ON_TENSOR_);
   w.field("access", Mode::access());
   write_all<A...>(w);
 }

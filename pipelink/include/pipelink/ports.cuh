@@ -34,9 +34,8 @@ struct any_stream {
 
 template <class Port, class Stream, class... A>
 struct ring_port : any_stream<Port, Stream> {
-  static_assert((true && ... && is_one_of<A, about::ring, about::touch, about::ends, about::empty, about::pair, about::role>()),
-                "PL_IN/PL_OUT: not a port attribute; known: pl::ring<min, max>, pl::by_tma, pl::by_threads, "
-                "pl::by_wgmma, pl::by_tcgen05, pl::ends, pl::may_be_empty, pl::cta_pair, pl::in_role<role>");
+  static_assert((true && ... && is_one_of<A, PL_ON_RING_>()),
+                "PL_IN/PL_OUT: not a port attribute; known: " PL_KNOWN_ON_RING_);
   static_assert(count<A...>(about::ring) == 1, "PL_IN/PL_OUT: exactly one pl::ring<min, max> is needed");
   static_assert(count<A...>(about::touch) == 1,
                 "PL_IN/PL_OUT: exactly one of pl::by_tma, pl::by_threads, pl::by_wgmma, pl::by_tcgen05 is needed");
@@ -116,8 +115,8 @@ struct in_port : detail::ring_port<Port, Stream, A...> {
 // A ring that the same warps fill with cp.async and read.
 template <class Port, class Stream, class... A>
 struct local_port : detail::any_stream<Port, Stream> {
-  static_assert((true && ... && detail::is_one_of<A, about::ring, about::touch, about::role>()),
-                "PL_LOCAL: not an attribute; known: pl::ring<min, max>, pl::by_cp_async, pl::in_role<role>");
+  static_assert((true && ... && detail::is_one_of<A, PL_ON_LOCAL_>()),
+                "PL_LOCAL: not an attribute; known: " PL_KNOWN_ON_LOCAL_);
   static_assert(detail::count<A...>(about::ring) == 1, "PL_LOCAL: exactly one pl::ring<min, max> is needed");
   static_assert(detail::count<A...>(about::touch) == 1 && detail::has<by_cp_async, A...>(),
                 "PL_LOCAL: pl::by_cp_async is needed");
@@ -148,8 +147,8 @@ template <class Port, class Attributes>
 struct token_out_port;
 template <class Port, class... A>
 struct token_out_port<Port, detail::attributes<A...>> {
-  static_assert((true && ... && detail::is_one_of<A, about::credit, about::role>()),
-                "PL_TOKEN_OUT: not an attribute; known: pl::credit<n>, pl::in_role<role>");
+  static_assert((true && ... && detail::is_one_of<A, PL_ON_TOKEN_>()),
+                "PL_TOKEN_OUT: not an attribute; known: " PL_KNOWN_ON_TOKEN_);
   PL_STATIC_FN_ void write(detail::writer& w) {
     w.field("direction", "out");
     w.field("kind", "token");
@@ -162,8 +161,8 @@ template <class Port, class Attributes>
 struct token_in_port;
 template <class Port, class... A>
 struct token_in_port<Port, detail::attributes<A...>> {
-  static_assert((true && ... && detail::is_one_of<A, about::credit, about::role>()),
-                "PL_TOKEN_IN: not an attribute; known: pl::credit<n>, pl::in_role<role>");
+  static_assert((true && ... && detail::is_one_of<A, PL_ON_TOKEN_>()),
+                "PL_TOKEN_IN: not an attribute; known: " PL_KNOWN_ON_TOKEN_);
   PL_STATIC_FN_ void write(detail::writer& w) {
     w.field("direction", "in");
     w.field("kind", "token");

@@ -33,8 +33,8 @@ struct alignas(64) tile_map {
 
 template <class Role, class... A>
 struct role {
-  static_assert((true && ... && detail::is_one_of<A, about::warps, about::registers, about::threads>()),
-                "PL_ROLE: not a role attribute; known: pl::warps<n>, pl::registers<min, max>, pl::one_thread");
+  static_assert((true && ... && detail::is_one_of<A, PL_ON_ROLE_>()),
+                "PL_ROLE: not a role attribute; known: " PL_KNOWN_ON_ROLE_);
   static_assert(detail::count<A...>(about::warps) == 1, "PL_ROLE: exactly one pl::warps<n> is needed");
   static_assert(detail::count<A...>(about::registers) <= 1, "PL_ROLE: pl::registers<min, max> is given twice");
   PL_STATIC_FN_ void write(detail::writer& w) { detail::write_all<A...>(w); }
@@ -46,8 +46,8 @@ struct role {
 
 template <class T, class... A>
 struct memory {
-  static_assert((true && ... && detail::is_one_of<A, about::align, about::live, about::role>()),
-                "PL_SMEM: not an attribute; known: pl::align<n>, pl::live<begin, end>, pl::in_role<role>");
+  static_assert((true && ... && detail::is_one_of<A, PL_ON_SMEM_>()),
+                "PL_SMEM: not an attribute; known: " PL_KNOWN_ON_SMEM_);
   static_assert(detail::count<A...>(about::align) <= 1, "PL_SMEM: pl::align<n> is given twice");
   PL_STATIC_FN_ void write(detail::writer& w) {
     w.field("bytes", static_cast<long long>(sizeof(T)));
@@ -67,8 +67,8 @@ struct memory {
 
 template <class Barrier, class... A>
 struct barrier {
-  static_assert((true && ... && detail::is_one_of<A, about::count, about::role>()),
-                "PL_BARRIER: not an attribute; known: pl::threads<n>, pl::in_role<role>");
+  static_assert((true && ... && detail::is_one_of<A, PL_ON_BARRIER_>()),
+                "PL_BARRIER: not an attribute; known: " PL_KNOWN_ON_BARRIER_);
   static_assert(detail::count<A...>(about::count) == 1, "PL_BARRIER: exactly one pl::threads<n> is needed");
   PL_STATIC_FN_ void write(detail::writer& w) { detail::write_all<A...>(w); }
   // Waits until all threads of the barrier have arrived.

@@ -1,5 +1,6 @@
 """Print and parse are inverse on whatever the builder can make, in our context and in a foreign one."""
 
+import keyword
 from typing import Any
 
 from hypothesis import given, settings
@@ -10,7 +11,8 @@ from pipelink.ir.views import View
 from pipelink.support.mlir import ir
 
 CONTEXT = new_context()
-NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
+# no words of Python, in whose syntax the launch contract's expressions are written
+NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True).filter(lambda name: not keyword.iskeyword(name))
 TEXTS = st.text(
     st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=12
 )

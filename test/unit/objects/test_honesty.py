@@ -11,8 +11,9 @@ import pytest
 
 from pipelink import components
 from pipelink.backend import alone, alone_registers, aside, toolchain
+from pipelink.contract.abi import NVVM, function, mangle
 from pipelink.objects import Contract, Image, Object, from_ltoir, read_objects
-from pipelink.objects.claims import FUNCTIONS, Claims, Use, mangle, parameters_of, split_symbol
+from pipelink.objects.claims import Claims, Use, split_symbol
 from pipelink.objects.honesty import HonestyReport, Problem, Row
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location, error
 
@@ -97,7 +98,7 @@ def test_functions_of_helper_objects_are_the_callers() -> None:
 
 def test_accessors_of_others_are_undeclared() -> None:
     contract = Contract("lit::caller").role("run", 1)
-    stranger = mangle("lit::other", "ab", "acquire", "iPv")
+    stranger = mangle("lit::other::ab", "pl_acquire", "iPv")
     source = f"""extern "C" __device__ unsigned {stranger}(int, void*);
     extern "C" __device__ void {contract.symbol("run", "pl_enter")}(int id, void* frame) {{ {stranger}(id, frame); }}"""
     (text,) = found(alone.audit_all([from_ltoir({"sm_90a": code(source).data}, contract)]))
@@ -157,27 +158,25 @@ def test_reports_side_by_side() -> None:
 
 
 def test_symbols_and_what_they_name() -> None:
-    assert split_symbol(mangle("a::b", "ab", "acquire", "iPv")) == Use("a::b", "ab", "acquire")
+    assert split_symbol(mangle("a::b::ab", "pl_acquire", "iPv")) == Use("a::b", "ab", "acquire")
     for hostile in ("", "_ZN", "_ZN3abc", "_ZN999999pl_x", "_ZN1a1b7pl_waitEv", "printf", "_ZN1a1b4waitEiPv"):
         assert split_symbol(hostile) is None
-    assert parameters_of("stream out", "tma2") == (
-        "iPvjijPKvii", ["i32", "i8*", "i32", "i32", "i32", "i8*", "i32", "i32"]
-    )  # fmt: skip
+    copy = function("stream", "out", "pl_tma2")
+    assert copy.codes == "iPvjijPKvii"
+    assert [NVVM[kind] for kind in copy.types] == ["i32", "i8*", "i32", "i32", "i32", "i8*", "i32", "i32"]
     contract = Contract("a::b").role("r", 1).stream("x", "out", [], (1, 2), "tma").barrier("m", 32).param("p", "i32")
-    for name, function in (
+    for name, called in (
         ("x", "pl_acquire"),
         ("x", "pl_address"),
         ("m", "pl_id"),
         ("p", "pl_address"),
         ("x", "pl_tma3"),
     ):
-        use = split_symbol(contract.symbol(name, function))
-        kind = {"x": "stream out", "m": "barrier", "p": "param"}[name]
+        use = split_symbol(contract.symbol(name, called))
+        kind, direction = {"x": ("stream", "out"), "m": ("barrier", ""), "p": ("param", "")}[name]
         assert use is not None
-        assert use.function in FUNCTIONS[kind]
-        assert mangle("a::b", use.resource, use.function, parameters_of(kind, use.function)[0]) == contract.symbol(
-            name, function
-        )
+        assert f"pl_{use.function}" == called
+        assert function(kind, direction, called).symbol(f"a::b::{use.resource}") == contract.symbol(name, called)
 
 
 @pytest.mark.parametrize(

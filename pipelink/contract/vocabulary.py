@@ -1,0 +1,455 @@
+"""The vocabulary of contracts: every declaration of a component and of the launch contract, a row for each attribute.
+
+What a kernel says (instances, connections) is no part of a contract; its rows stand in ``pipelink.ir.opviews``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pipelink.contract.fields import (
+    Declaration,
+    Field,
+    Spelling,
+    Variant,
+    Written,
+    flag,
+    listed,
+    number,
+    optional,
+    other,
+    span,
+    string,
+)
+
+ABI: Final = 1  # the newest version of contracts and of the component ABI that this package reads, and what it writes
+
+# ---------------------------------------------------------------- values
+DIRECTIONS: Final[dict[str, tuple[str, ...]]] = {
+    "stream": ("out", "in", "local"),
+    "call": ("calls", "answers"),
+    "token": ("out", "in"),
+    "dispatch": ("dispatches", "dispatched"),
+    "signal": ("out", "in"),
+    "lease": ("lends", "borrows"),
+}
+KINDS: Final = tuple(DIRECTIONS)
+SOURCES: Final = ("out", "calls", "dispatches", "lends")
+TARGETS: Final = ("in", "answers", "dispatched", "borrows")
+TOUCHES: Final = ("tma", "tma_multicast", "threads", "wgmma", "tcgen05", "cp_async")
+SPACES: Final = ("smem", "tmem", "registers", "global")
+SCOPES: Final = ("cta", "cluster", "gpu", "system")
+OWNERS: Final = ("workspace", "peer", "caller")
+ELEMENT_BITS: Final = {
+    "bf16": 16,
+    "f16": 16,
+    "f32": 32,
+    "f64": 64,
+    "tf32": 32,
+    "e4m3": 8,
+    "e5m2": 8,
+    "e2m1": 4,
+    "i4": 4,
+    "i8": 8,
+    "u8": 8,
+    "i16": 16,
+    "u16": 16,
+    "i32": 32,
+    "u32": 32,
+    "i64": 64,
+    "u64": 64,
+}
+
+
+@dataclass(frozen=True)
+class Swizzle:
+    """How a layout exchanges 16-byte units within its rows (PTX ISA, "Shared memory swizzling"; the CUDA driver API,
+    cuTensorMapEncodeTiled, limits a box to one row)."""
+
+    row_bytes: int
+
+    @property
+    def repeat_bytes(self) -> int:
+        """The pattern begins anew after eight rows; a tile is aligned to it."""
+        return 8 * self.row_bytes
+
+    @property
+    def mask(self) -> int:
+        """The bits of an address into which those three places higher, the row's number, are exclusive-ored."""
+        return self.row_bytes - 16
+
+
+SWIZZLES: Final = {"swizzle128": Swizzle(128), "swizzle64": Swizzle(64), "swizzle32": Swizzle(32)}
+DENSE: Final = ("row_major", *SWIZZLES)  # layouts without gaps
+LAYOUTS: Final = (*DENSE, "item", "cute", "tmem", "fragment")
+
+# ---------------------------------------------------------------- variants
+_RING: Final[tuple[Variant, ...]] = (("stream", "out"), ("stream", "in"))
+_STREAM: Final[tuple[Variant, ...]] = (*_RING, ("stream", "local"))
+_CALL: Final[tuple[Variant, ...]] = (("call", "calls"), ("call", "answers"))
+_TOKEN: Final[tuple[Variant, ...]] = (("token", "out"), ("token", "in"))
+_DISPATCH: Final[tuple[Variant, ...]] = (("dispatch", "dispatches"), ("dispatch", "dispatched"))
+_SIGNAL: Final[tuple[Variant, ...]] = (("signal", "out"), ("signal", "in"))
+_SHARED: Final[tuple[Variant, ...]] = tuple((layout,) for layout in (*DENSE, "item", "cute"))
+#: Ports, by kind and direction, and layouts of tiles that headers declare.
+WRITTEN_PORTS: Final = (*_STREAM, *_CALL, *_TOKEN)
+WRITTEN_TILES: Final[tuple[Variant, ...]] = (*_SHARED, ("tmem",))
+PLAIN: Final[Variant] = ()  # of what has no variants
+
+# ---------------------------------------------------------------- rows that several declarations have
+AS_ARGUMENT: Final = Written()
+_BOTH: Final = ("component", "kernel")
+_SYMBOL = string("symbol, unique in its module")
+_NAME = string("name, unique among the operations of its kind")
+_BYTES = number("size").by(AS_ARGUMENT)
+_ALIGN = number("alignment in bytes, a power of two").by(Written(form="align"))
+_IN_ROLE = Written(("pl::in_role<role>",), "which role uses it, where there are several", form="name")
+_ROLE = optional(string("the component's role that uses it")).by(_IN_ROLE)
+_LIVE = optional(
+    other(
+        "list",
+        "interval of the component's own timeline in which it is used, [begin, end]",
+        lambda value: (int(value[0]), int(value[1])),
+        least=0,
+    )
+).by(Written(("pl::live<begin, end>",), "interval of the component's own time, for overlays", form="interval"))
+
+
+# ---------------------------------------------------------------- tiles
+class TileRows(Declaration):
+    """The attributes of a tile; variants are layouts."""
+
+    element = string("element type, such as bf16, or the name of an item type").by(AS_ARGUMENT)
+    shape = listed("extents, outermost first", int).by(Written(form="int", length=(1, 8)))
+    layout = string("how the elements lie in the space", *LAYOUTS).by(AS_ARGUMENT)
+    space = optional(string("memory space, smem if absent", *SPACES), "smem").by(
+        Written(choices=("tmem",), needed=True, on=(("tmem",),))
+    )
+    bytes = optional(number("size in bytes; from element and shape if absent"), lambda tile: _size(tile)).by(
+        Written(needed=True)
+    )
+    align = optional(number("alignment in bytes, a power of two; stated for every tile in smem"), 1).by(
+        Written(form="align", needed=True, on=_SHARED)
+    )
+    stride = optional(listed("strides of a cute layout", int), ()).by(
+        Written(form="int", length=(2, 32), on=(("cute",),))  # extent and stride of each mode
+    )
+    swizzle = optional(listed("swizzle of a cute layout, [bits, base, shift]", int, least=0), ()).by(
+        Written(form="int", most=16, length=(3, 3), on=(("cute",),))
+    )
+    columns = optional(number("tensor-memory columns of a tile in tmem"), 0).by(
+        Written(most=512, needed=True, on=(("tmem",),))
+    )
+
+
+def _size(tile: TileRows) -> int:
+    return -(-math.prod(tile.shape) * ELEMENT_BITS.get(tile.element, 8) // 8)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One tile of a stream's slot.  ``shape`` is in elements, ``bytes`` and ``align`` in bytes."""
+
+    element: str
+    shape: tuple[int, ...]
+    layout: str
+    space: str
+    bytes: int
+    align: int
+    stride: tuple[int, ...]
+    swizzle: tuple[int, ...]
+    columns: int
+
+    @staticmethod
+    def of(data: dict[str, Any]) -> Tile:
+        rows = TileRows(data)
+        return Tile(
+            rows.element,
+            rows.shape,
+            rows.layout,
+            rows.space,
+            rows.bytes,
+            rows.align,
+            rows.stride,
+            rows.swizzle,
+            rows.columns,
+        )
+
+    @property
+    def layout_key(self) -> tuple[object, ...]:
+        """What must be equal for a tile to be read as it was written."""
+        return (self.layout, self.stride, self.swizzle) if self.layout == "cute" else (self.layout,)
+
+    def __str__(self) -> str:
+        where = "" if self.space == "smem" else f" in {self.space}"
+        return f"{self.layout} {self.element}{list(self.shape)}{where}"
+
+
+# ---------------------------------------------------------------- what a component declares
+class Role(Declaration, op="role", about="warps that run one entry function of the component"):
+    sym_name = _SYMBOL
+    warps = number("number of warps").by(
+        Written(
+            ("pl::warps<n>",),
+            "needed; whole warpgroups start at a multiple of four warps, `pl::warps<n, align>` says otherwise",
+            most=32,
+        )
+    )
+    align = optional(
+        number("first warp is a multiple of this; 4 for warpgroups"), lambda role: 4 if role.warps % 4 == 0 else 1
+    ).by(Written(form="align", needed=True))
+    registers = optional(span("registers per thread, multiples of 8", least=0)).by(
+        Written(
+            ("pl::registers<min, max>",),
+            "registers per thread, multiples of 8 from 24 to 256, for setmaxnreg",
+            least=24,
+            most=256,
+        )
+    )
+    threads = optional(string("one: a single thread of the warp runs the entry", "one", "all")).by(
+        Written(("pl::one_thread",), "one thread runs the entry", choices=("one",))
+    )
+
+
+class Port(Declaration, op="port", about="an end of a connection"):
+    """Variants are kinds and directions."""
+
+    sym_name = _SYMBOL
+    direction = string("which side this is", *dict.fromkeys(d for ds in DIRECTIONS.values() for d in ds)).by(
+        AS_ARGUMENT
+    )
+    kind = string("protocol", *KINDS).by(AS_ARGUMENT)
+    tiles = (
+        optional(listed("stream: tiles of one slot", Tile.of), ())
+        .once()
+        .on(*_STREAM)
+        .by(Written(form="tile", length=(1, 64)))
+    )
+    stages = (
+        optional(span("stream: ring depths that the component accepts"), (1, 1))
+        .on(*_STREAM)
+        .by(Written(("pl::ring<min, max>",), "depths that the component works with", most=64))
+    )
+    touch = (
+        optional(string("stream: what writes or reads a slot", *TOUCHES), "threads")
+        .on(*_STREAM)
+        .by(
+            Written(
+                ("pl::by_tma", "pl::by_threads", "pl::by_wgmma", "pl::by_tcgen05"),
+                "how the data are touched",
+                choices=("tma", "threads", "wgmma", "tcgen05"),
+                only={("stream", "local"): Spelling(("cp_async",), ("pl::by_cp_async",))},
+            )
+        )
+    )
+    ends = (
+        optional(flag("stream: out says that it ends, in says that it tests for the end"), False)
+        .on(takes=_RING)
+        .by(Written(("pl::ends",), "the producer may call `end`"))
+    )
+    may_be_empty = (
+        optional(flag("stream: it may end before its first slot"), False)
+        .on(takes=_RING)
+        .by(Written(("pl::may_be_empty",), "it may end before the first item; needs `pl::ends`"))
+    )
+    multicast = optional(number("stream: CTAs of the cluster that receive every slot"), 1).on(takes=_RING)
+    cta_group = (
+        optional(number("stream: CTAs whose tensor cores multiply together, 1 if absent, or 2"), 1)
+        .on(takes=_RING)
+        .by(
+            Written(
+                ("pl::cta_pair",),
+                "the tensor cores of the two CTAs of a cluster work together on it (tcgen05, cta_group 2)",
+                least=2,
+                most=2,
+            )
+        )
+    )
+    signature = optional(string("call: C++ function type"), "").on(*_CALL).by(AS_ARGUMENT)
+    credit = (
+        optional(number("token: passes before the first take", least=0), 0)
+        .on(takes=_TOKEN)
+        .by(Written(("pl::credit<n>",), "`take` goes through n times before the first `pass`; 0 or 1", most=1))
+    )
+    operands = optional(string("dispatch: item type that the dispatched role reads")).on(takes=_DISPATCH)
+    scope = optional(string("signal or stream: who takes part", *SCOPES)).on(*_SIGNAL, takes=_RING)
+    epoch = optional(string("signal: launch-contract symbol that counts launches")).on(takes=_SIGNAL)
+    reset = optional(string("signal: who resets the flag", "producer", "consumer", "launch", "epoch")).on(takes=_SIGNAL)
+    owner = optional(string("signal: who owns the memory", *OWNERS)).on(*_SIGNAL)
+    workspace = optional(string("signal: workspace that holds the flag")).on(takes=_SIGNAL)
+    pool = optional(string("lease: pool whose pages are lent (lends)")).on(("lease", "lends"))
+    pages = optional(span("lease: pages taken at once (borrows)"), (1, 1)).on(("lease", "borrows"))
+    page_bytes = optional(number("lease: least size of a page (borrows)")).on(("lease", "borrows"))
+    role = optional(string("the component's role that uses it")).by(
+        Written(_IN_ROLE.cxx, _IN_ROLE.doc, form="name", on=(*_STREAM, *_TOKEN))
+    )
+
+
+class Sized(Declaration):
+    """What has a size and an alignment, in bytes."""
+
+    sym_name = _SYMBOL
+    bytes = _BYTES
+    align = _ALIGN
+
+
+class Smem(Sized, op="smem", about="shared memory of the component"):
+    align = _ALIGN.by(Written(("pl::align<n>",), "alignment in bytes; the type's, if absent", form="align"))
+    live = _LIVE
+    role = _ROLE
+
+
+class State(Sized, op="state", about="per-thread state that survives between calls"):
+    pass
+
+
+class Barrier(Declaration, op="barrier", about="a named barrier"):
+    sym_name = _SYMBOL
+    threads = number("participants, a multiple of 32").by(
+        Written(("pl::threads<n>",), "participants, a multiple of 32", least=32, most=1024)
+    )
+    role = _ROLE
+
+
+class Protocol(
+    Declaration,
+    op="protocol",
+    about="in what order a role, or the answer to a call, uses its ports, barriers and buffers",
+):
+    of = string("the role, or the port that answers a call")
+    text = string("the steps, in the language of docs/protocols.md").by(Written(form="protocol"))
+
+
+class Mbarrier(Declaration, op="mbarrier", about="mbarriers in shared memory"):
+    sym_name = _SYMBOL
+    arrivals = number("arrivals per phase, at most 2^20 - 1")
+    count = number("number of mbarriers")
+
+
+class Tmem(Declaration, op="tmem", about="tensor-memory columns"):
+    sym_name = _SYMBOL
+    columns = number("columns")
+    live = _LIVE
+    role = _ROLE
+
+
+class Pool(Declaration, op="pool", about="pages of shared memory lent at run time"):
+    sym_name = _SYMBOL
+    page_bytes = number("size of a page")
+    pages = span("how many")
+    align = _ALIGN
+
+
+class Param(Declaration, op="param", about="a value given at link time or at launch"):
+    sym_name = _SYMBOL
+    type = string("i32, f32, pointer, tensor_map, …").by(AS_ARGUMENT)
+    bytes = _BYTES
+    align = _ALIGN
+    port = optional(string("tensor_map: the port whose tile is the box")).by(Written(form="name"))
+    part = optional(number("tensor_map: which tile of the port", least=0), 0).by(Written(most=63))
+    box = optional(listed("tensor_map: extents of the box, where it is not the tile", int)).by(
+        Written(form="int", most=256, length=(1, 5))
+    )
+    tile = optional(other("dict", "tensor_map: the tile that the component copies itself, of no port", Tile.of)).by(
+        Written(form="tile")
+    )
+
+
+# ---------------------------------------------------------------- the launch contract
+class Tensor(Declaration, op="tensor", about="a tensor argument of the launch contract", parents=_BOTH):
+    """``align``: bytes that every row starts on and is a multiple of; 0 makes no demand beyond the element's."""
+
+    label = _NAME.named("name")
+    element = string("element type").by(AS_ARGUMENT)
+    shape = listed("dimension names, expressions over them, or extents; row-major", str).by(
+        Written(form="dimension", length=(1, 8))
+    )
+    access = string("how it is used", "read", "write", "readwrite").by(AS_ARGUMENT)
+    align = optional(number("bytes that every row starts on and is a multiple of, a power of two"), 0).by(
+        Written(("pl::align<n>",), "alignment in bytes of the base, of every row and of its length", form="align")
+    )
+
+
+class Bind(
+    Declaration, op="bind", about="binds a parameter to an expression, a tensor, a workspace or a value", parents=_BOTH
+):
+    param: Field[Any] = other("ref", "component: the parameter; kernel: @instance::@parameter", lambda ref: ref).by(
+        Written(form="name")
+    )
+    to = optional(other("expr", "expression, tensor or workspace", str)).by(Written(needed=True))
+    value: Field[int | str | bool | None] = optional(other("scalar", "value known at link time", lambda value: value))
+
+
+class Derive(Declaration, op="derive", about="a named expression of the launch contract", parents=_BOTH):
+    label = _NAME.named("name")
+    value = other("expr", "expression", str).by(AS_ARGUMENT)
+
+
+class Grid(Declaration, op="grid", about="grid of the launch", parents=_BOTH):
+    value = listed("three expressions", str).by(Written(form="expression", length=(3, 3)))
+
+
+class Cluster(Declaration, op="cluster", about="cluster of the launch", parents=_BOTH):
+    value = listed("three extents", int).by(Written(form="int", most=16, length=(3, 3)))
+
+
+class Resident(Declaration, op="resident", about="all CTAs of the grid must be resident at once", parents=_BOTH):
+    pass
+
+
+class Workspace(Declaration, op="workspace", about="global memory allocated by the runtime", parents=_BOTH):
+    label = _NAME.named("name")
+    bytes = other("expr", "size", str).by(AS_ARGUMENT)
+    init = string("content before the launch", "zero", "none").by(AS_ARGUMENT)
+
+
+class Peer(Declaration, op="peer", about="a tensor's buffers on several GPUs", parents=_BOTH):
+    label = _NAME.named("name")
+    tensor = string("the local tensor")
+    count = number("number of GPUs")
+
+
+class Require(
+    Declaration,
+    op="require",
+    about="something that another component or the kernel must promise",
+    parents=_BOTH,
+):
+    label = string("what").named("name")
+    value: Field[int | str | bool] = other("scalar", "expected value", lambda value: value).by(AS_ARGUMENT)
+
+
+class Promise(Require, op="promise", about="something that holds", parents=_BOTH):
+    value: Field[int | str | bool] = other("scalar", "value", lambda value: value).by(AS_ARGUMENT)
+
+
+#: Declarations of components, by the operation of the record and of the IR.
+DECLARATIONS: Final[dict[str, type[Declaration]]] = {
+    cls.operation: cls
+    for cls in (
+        *(Role, Port, Smem, State, Barrier, Protocol, Mbarrier, Tmem, Pool, Param),
+        *(Tensor, Bind, Derive, Grid, Cluster, Resident, Workspace, Peer, Require, Promise),
+    )
+}
+#: The operations that headers declare.
+WRITTEN: Final = (
+    *("role", "port", "smem", "state", "barrier", "protocol", "param", "tensor", "bind", "derive", "grid", "cluster"),
+    *("resident", "workspace", "require", "promise"),
+)
+
+
+def port_fields() -> dict[Variant, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """By kind and direction of a port: the attributes that it must have and may have, besides those of every port."""
+    own = {key: row for key, row in Port.fields.items() if row.takes is not None}
+    return {
+        variant: (
+            tuple(key for key, row in own.items() if variant in row.needs),
+            tuple(key for key, row in own.items() if row.allowed_on(variant) and variant not in row.needs),
+        )
+        for variant in ((kind, direction) for kind, directions in DIRECTIONS.items() for direction in directions)
+    }
+
+
+PORT_FIELDS: Final = port_fields()
