@@ -29,7 +29,7 @@ from pipelink.backend.cache import Cache
 from pipelink.backend.includes import find_headers
 from pipelink.backend.unit import compile_unit
 from pipelink.components.gemm import Objects
-from pipelink.pipelines import Observer
+from pipelink.link import Observer
 from pipelink.support.diagnostics import LinkError
 from pipelink.target import parse_arch
 from pipelink.target import target as find_target

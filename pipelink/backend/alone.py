@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pipelink.backend import alone_registers, nvjitlink, nvvm
-from pipelink.backend.aside import helpers_for
 from pipelink.objects import honesty_code, honesty_use, ptx
 from pipelink.objects.claims import Claims, Code
 from pipelink.objects.honesty import HonestyReport, Row
@@ -30,7 +29,7 @@ def audit_all(items: Sequence[Object]) -> list[list[HonestyReport]]:
         reports: list[HonestyReport] = []
         for arch in dict.fromkeys(image.arch for image in item.ltoir) if item.components else ():
             images = [image for image in item.ltoir if image.arch == arch]
-            helpers = [image for other in items if not other.components for image in helpers_for(other, arch)]
+            helpers = [image for other in items if not other.components for image in other.helpers(arch)]
             reports.append(audit(item, images, arch, helpers=helpers, registers=True))
         found.append(reports)
     return found

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pipelink import pipelines
 from pipelink.backend import sass, toolchain
 from pipelink.backend.cache import Cache
+from pipelink.link import LinkedTarget, Observer, Request, emit, key, key_of, link
+from pipelink.link.objects import begin
 from pipelink.objects import Object, read_objects
-from pipelink.pipelines import LinkedTarget, Observer, Request, key_of, link, monolith
-from pipelink.support.diagnostics import LinkError
+from pipelink.support.diagnostics import Diagnostics, LinkError, error
 
 KERNEL = b"""
 module @filled attributes {pipelink.kernel = {target = "sm_90a"}} {
@@ -80,13 +80,13 @@ def test_contracts_and_code_in_memory_are_in_the_key(fill: Path) -> None:
 
 def test_tools_and_sources_are_in_the_key(request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
     base = key_of(request_)
-    versions = dict(pipelines.tool_versions())
+    versions = dict(key.tool_versions())
     for tool in versions:
         changed = tuple({**versions, tool: "0.0"}.items())
-        monkeypatch.setattr(pipelines, "tool_versions", lambda changed=changed: changed)
+        monkeypatch.setattr(key, "tool_versions", lambda changed=changed: changed)
         assert key_of(request_) != base, tool
     monkeypatch.undo()
-    monkeypatch.setattr(pipelines, "source_digest", lambda: "another version of the passes or the transfers")
+    monkeypatch.setattr(key, "source_digest", lambda: "another version of the passes or the transfers")
     assert key_of(request_) != base
 
 
@@ -99,8 +99,8 @@ def test_the_source_digest_covers_passes_transfers_and_headers(monkeypatch: pyte
         return original(path)
 
     monkeypatch.setattr(Path, "read_bytes", read_bytes)
-    pipelines.source_digest.__wrapped__()
-    assert {"pipelines.py", "place.py", "ring.cu", "component.cuh", "dialect.irdl"} <= set(read)
+    key.source_digest.__wrapped__()
+    assert {"steps.py", "place.py", "ring.cu", "component.cuh", "dialect.irdl"} <= set(read)
 
 
 # ------------------------------------------------------------------------------------------------------------ links
@@ -155,6 +155,21 @@ def test_an_object_is_audited_once(request_: Request, tmp_path: Path, monkeypatc
     assert sorted(seen) == [("test.fill",), ("test.ramp",)]
     link(replace(request_, text=KERNEL.replace(b"@test.ramp", b"@test.constant")), cache=Cache(tmp_path))
     assert seen[len(first) :] == [("test.constant",)]
+
+
+def test_work_beside_the_link() -> None:
+    seen = Diagnostics()
+    join = begin(lambda diagnostics: diagnostics.warning("unused-resource", "buffer"), seen)
+    join()
+    assert [item.id for item in seen.items] == ["unused-resource"]
+    with pytest.raises(LinkError, match="unused-port"):
+        begin(lambda diagnostics: diagnostics.error("unused-port", "port"), Diagnostics())()
+
+    def fails(_: Diagnostics) -> None:
+        raise error("nvjitlink-failed", "no")
+
+    with pytest.raises(LinkError, match="nvjitlink-failed"):
+        begin(fails, Diagnostics())()
 
 
 def linked_by(request: Request, folder: Path, results: "multiprocessing.Queue[tuple[bytes, bool]]") -> None:
@@ -241,8 +256,8 @@ PL_DEFINE(value)(pl::self, int i) -> float {
 
 
 def test_the_monolith_is_one_translation_unit(request_: Request, sources: Path) -> None:
-    text = monolith(pipelines.Work(request_, None, Observer()), [sources])
+    text = str(emit(request_, "monolith", folders=[sources]).content)
     monolithic = toolchain.compile_cubin(text, "monolith.cu", "sm_90a")
     assert sass.compare(monolithic, link(request_).cubin) == []
     with pytest.raises(LinkError, match="source-not-found"):
-        monolith(pipelines.Work(request_, None, Observer()), [sources / "none"])
+        emit(request_, "monolith", folders=[sources / "none"])

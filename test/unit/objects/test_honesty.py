@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from pipelink import components
-from pipelink.backend import alone, alone_registers, aside, toolchain
+from pipelink.backend import alone, alone_registers, toolchain
 from pipelink.objects import Contract, Image, Object, from_ltoir, read_objects
 from pipelink.objects.claims import FUNCTIONS, Claims, Use, mangle, parameters_of, split_symbol
 from pipelink.objects.honesty import HonestyReport, Problem, Row
-from pipelink.support.diagnostics import Diagnostics, LinkError, Location, error
+from pipelink.support.diagnostics import Diagnostics, LinkError, Location
 
 ROOT = Path(__file__).resolve().parents[3]
 PL_CC = Path(sys.executable).parent / "pl-cc"
@@ -225,18 +225,3 @@ PL_ENTRY(run) {
     assert 64 < need.registers < 96
     assert need.spilled[24] > 0
     assert need.spilled[96] == 0
-
-
-def test_work_beside_the_link() -> None:
-    seen = Diagnostics()
-    join = aside.beside(lambda diagnostics: diagnostics.warning("unused-resource", "buffer"), seen)
-    join()
-    assert [item.id for item in seen.items] == ["unused-resource"]
-    with pytest.raises(LinkError, match="unused-port"):
-        aside.beside(lambda diagnostics: diagnostics.error("unused-port", "port"), Diagnostics())()
-
-    def fails(_: Diagnostics) -> None:
-        raise error("nvjitlink-failed", "no")
-
-    with pytest.raises(LinkError, match="nvjitlink-failed"):
-        aside.beside(fails, Diagnostics())()
