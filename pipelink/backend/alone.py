@@ -85,19 +85,13 @@ def audit(
 
 def _kernels(wanted: Sequence[Wanted]) -> str:
     """NVVM text of the kernels, for the LLVM that every architecture's libNVVM reads."""
-    lines = [f'target datalayout = "{nvvm.DATA_LAYOUT}"', f'target triple = "{nvvm.TRIPLE}"']
-    used: list[str] = []
-    annotations: list[str] = []
-    for number, want in enumerate(wanted, 1):
+    lines = [nvvm.HEADER]
+    kernels: list[nvvm.NvvmKernel] = []
+    for want in wanted:
         types = _PARAMETERS[want.code.kind]
         symbol = want.claims.symbol(want.code)
         given = ", ".join(f"{type_} %a{n}" for n, type_ in enumerate(types.split(", ")))
         lines.append(f"declare void @{symbol}({types})")
         lines.append(f"define void @{want.kernel}({given}) {{ call void @{symbol}({given})\n ret void }}")
-        used.append(f"i8* bitcast (void ({types})* @{want.kernel} to i8*)")
-        annotations.append(f'!{number} = !{{void ({types})* @{want.kernel}, !"kernel", i32 1}}')
-    lines.append(f'@llvm.used = appending global [{len(used)} x i8*] [{", ".join(used)}], section "llvm.metadata"')
-    version = ", ".join(f"i32 {number}" for number in nvvm.NVVM_IR_VERSION)
-    lines += ["!nvvmir.version = !{!0}", f"!0 = !{{{version}}}"]
-    lines.append(f"!nvvm.annotations = !{{{', '.join(f'!{n}' for n in range(1, len(used) + 1))}}}")
-    return "\n".join([*lines, *annotations, ""])
+        kernels.append(nvvm.NvvmKernel(f"@{want.kernel}", f"void ({types})*"))
+    return nvvm.describe("\n".join(lines), kernels)

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 def verify_objects(source: Source, cache: Cache | None, watch: Observer, diagnostics: Diagnostics) -> None:
     """Hold the contracts of the kernel's components against the code that would be linked.  What ``check`` refuses, by
     architecture or toolkit, is left to it.  Raises LinkError ``contract-mismatch`` and ``nvjitlink-failed``."""
-    from pipelink.objects import device
+    from pipelink.audit import contract
 
     with watch.timed("verify objects"):
         for item, images in _linkable(source):
             # a contract that was written for code made without the header has nothing to be compared with
             own = any(component.toolkit for component in item.components)
-            verify = partial(device.verify, item, diagnostics if own else None, images=images)
+            verify = partial(contract.verify, item, diagnostics if own else None, images=images)
             _examine("verified", item, images, verify, cache, diagnostics)
 
 

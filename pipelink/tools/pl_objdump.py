@@ -40,10 +40,10 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
         else:
             items += read_objects(path, diagnostics=console.diagnostics)
     if arguments.verify:
-        from pipelink.objects import device
+        from pipelink.audit import contract
 
         for item in items:
-            device.verify(item, console.diagnostics)
+            contract.verify(item, console.diagnostics)
     audits = _audits(items, console) if arguments.audit else [[] for _ in items]
     if arguments.json:
         shown = [_as_json(item, reports, arguments) for item, reports in zip(items, audits, strict=True)]

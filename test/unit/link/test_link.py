@@ -120,16 +120,16 @@ def test_a_link_is_cached(request_: Request, tmp_path: Path) -> None:
 
 
 def test_an_object_is_verified_once(request_: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipelink.objects import device
+    from pipelink.audit import contract
 
     seen: list[str] = []
-    original = device.verify
+    original = contract.verify
 
     def verify(item: Object, *arguments: object, **options: object) -> None:
         seen.append(Path(item.path).name)
         original(item, *arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(device, "verify", verify)
+    monkeypatch.setattr(contract, "verify", verify)
     link(request_, cache=Cache(tmp_path))
     link(replace(request_, lineinfo=True), cache=Cache(tmp_path))
     assert sorted(seen) == sorted(path.name for path in request_.objects if isinstance(path, Path))
