@@ -27,7 +27,7 @@ from benchmarks.progress import RESULTS, Progress, Results
 from pipelink.backend import cubin, sass, toolchain
 from pipelink.backend.cache import Cache
 from pipelink.backend.includes import find_headers
-from pipelink.backend.unit import compile_unit
+from pipelink.backend.monolith import compile_monolith
 from pipelink.components.gemm import Objects
 from pipelink.link import Observer
 from pipelink.support.diagnostics import LinkError
@@ -67,7 +67,7 @@ def newest_image(kernel: pipelink.Kernel, target: str) -> str:
     return max(chosen, key=lambda arch: parse_arch(arch) or (0, ""))
 
 
-def compile_monolith(configuration: Configuration, kernel: pipelink.Kernel, text: str) -> bytes:
+def compile_configuration(configuration: Configuration, kernel: pipelink.Kernel, text: str) -> bytes:
     """The cubin of a configuration as one translation unit."""
     folders: list[Path] = [*FOLDERS, toolchain.transfer_dir()]
     options: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ def compile_monolith(configuration: Configuration, kernel: pipelink.Kernel, text
         options = ("-default-device",)
     target = configuration.target
     image = newest_image(kernel, target)
-    return compile_unit(text, f"{configuration.name}.cu", target, image, include_dirs=folders, options=options)
+    return compile_monolith(text, f"{configuration.name}.cu", target, image, include_dirs=folders, options=options)
 
 
 def _families(found: sass.Sass) -> dict[str, int]:
@@ -101,7 +101,7 @@ def inspect(name: str, folder: str, rounds: int, known: str | None) -> dict[str,
         key = key_of(linked.cubin, text)
         if key == known:
             return None
-        whole = compile_monolith(configuration, kernel, text)
+        whole = compile_configuration(configuration, kernel, text)
         links: list[float] = []
         audits: list[float] = []
         compiles: list[float] = []
@@ -112,7 +112,7 @@ def inspect(name: str, folder: str, rounds: int, known: str | None) -> dict[str,
             links.append(time.perf_counter() - start)
             audits.append(dict(watch.times)["audit"])
             start = time.perf_counter()
-            compile_monolith(configuration, kernel, text)
+            compile_configuration(configuration, kernel, text)
             compiles.append(time.perf_counter() - start)
         return {"key": key, **_entry(linked, whole, links, audits, compiles)}
     except (LinkError, RuntimeError, StopIteration) as problem:

@@ -54,8 +54,8 @@ LIMITS = {
 START = """
 import elftools.elf.elffile, pipelink.map, pipelink.package, pipelink.tools.pl_link
 from pipelink import ir
-from pipelink.backend import audit, libraries, nvjitlink, nvvm, sass, toolchain
-from pipelink.audit import contract
+from pipelink.backend import libraries, nvjitlink, nvvm, sass, toolchain
+from pipelink.audit import contract, kernel
 from pipelink.objects import to_ir
 from pipelink.passes import check, entry, fold, place, transfer
 libraries.load("nvvm"), libraries.load("nvjitlink"), toolchain.toolkit_version()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.configurations import BY_NAME, FOLDERS
-from benchmarks.inspection import compile_monolith
+from benchmarks.inspection import compile_configuration
 from benchmarks.progress import Progress
 from pipelink.backend import toolchain
 from pipelink.components.gemm import Objects
@@ -27,7 +27,7 @@ def run(names: Sequence[str], folder: Path) -> int:
             try:
                 kernel = configuration.compose(objects)
                 linked = kernel.link()
-                whole = compile_monolith(configuration, kernel, kernel.monolith(FOLDERS))
+                whole = compile_configuration(configuration, kernel, kernel.monolith(FOLDERS))
             except (LinkError, RuntimeError, StopIteration) as problem:
                 failed += 1
                 progress.step(f"{configuration.name}: {problem}")

@@ -3,11 +3,15 @@
 Input: a placed kernel, its components, and the text of their sources.  Output: one translation unit with the component
 sources, the transfers' sources, the definitions of every port function and accessor, and the kernel function.  It is
 compiled by NVRTC or nvcc without LTO; a link is right when its machine code is the same.
+
+NVRTC translates through another LLVM from compute_100 on, which orders instructions differently.  Where a link consists
+of images made for older architectures, :func:`compile_monolith` compiles for the newest of those and then links for the
+target, so that both pass through the same stages; otherwise NVRTC makes the cubin.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -39,11 +43,12 @@ from pipelink.analysis.binding import (
     Type,
     Value,
 )
-from pipelink.backend import toolchain
+from pipelink.backend import nvjitlink, toolchain
 from pipelink.ir.views import Component, Kernel
 from pipelink.support.diagnostics import Diagnostics, error
-from pipelink.target import WARP_THREADS
+from pipelink.target import WARP_THREADS, parse_arch
 
+_NEW_FRONT_END: Final = 100  # compute capability from which NVRTC and libNVVM use a newer LLVM (nvvmLLVMVersion)
 _TYPES: Final[dict[Type, str]] = {
     "void": "void", "unsigned": "unsigned", "int": "int", "pointer": "const void*",
     "map": "const void*", "pack": "char*",
@@ -267,3 +272,24 @@ def generate(kernel: Kernel, components: Mapping[str, Component], sources: Itera
     parts += [_definition(definition) for definition in (*binding.accessors, *binding.ports)]
     parts.append(_kernel(binding))
     return "\n".join(parts) + "\n"
+
+
+def compile_monolith(
+    source: str,
+    name: str,
+    target: str,
+    image_arch: str,
+    *,
+    include_dirs: Sequence[Path] = (),
+    options: Sequence[str] = (),
+) -> bytes:
+    """The cubin of a monolith for ``target`` (``sm_120a``); ``image_arch`` is the newest architecture among the images
+    of the link that it is compared with.  Raises LinkError ``compile-error`` or what ``nvjitlink.link`` raises."""
+    if _is_new(target) == _is_new(image_arch):
+        return toolchain.compile_cubin(source, name, target, include_dirs=include_dirs, options=options)
+    code = toolchain.compile_ltoir(source, name, image_arch, include_dirs=include_dirs, options=options)
+    return nvjitlink.link([nvjitlink.Image(name, code)], target).data
+
+
+def _is_new(arch: str) -> bool:
+    return (parse_arch(arch) or (0, ""))[0] >= _NEW_FRONT_END

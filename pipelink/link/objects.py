@@ -44,9 +44,9 @@ def audit_objects(source: Source, cache: Cache | None, diagnostics: Diagnostics)
 
     def work(found: Diagnostics) -> None:
         def audit(item: Object, images: Sequence[Image]) -> None:
-            from pipelink.backend import alone
+            from pipelink.audit import objects
 
-            alone.audit(item, images, source.arch, helpers=helpers, only=source.components).diagnose(found)
+            objects.audit(item, images, source.arch, helpers=helpers, only=source.components).diagnose(found)
 
         for item, images in jobs:
             used = source.components & {component.symbol for component in item.components}

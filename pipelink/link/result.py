@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from pipelink.backend.audit import AuditReport
+from pipelink.audit.report import KernelReport
 from pipelink.backend.cache import Parts
 from pipelink.support.diagnostics import Diagnostic
 
@@ -22,7 +22,7 @@ class LinkedTarget:
     cubin: bytes
     launch: dict[str, Any]
     placement: dict[str, Any]
-    audit: AuditReport
+    audit: KernelReport
     log: str
     toolkit: str
     warnings: tuple[Diagnostic, ...]
@@ -76,7 +76,7 @@ def decode(parts: Parts, *, cached: bool) -> LinkedTarget:
         cubin=parts["cubin"],
         launch=meta["launch"],
         placement=meta["placement"],
-        audit=AuditReport.from_json(meta["audit"]),
+        audit=KernelReport.from_json(meta["audit"]),
         log=parts["log"].decode(),
         toolkit=meta["toolkit"],
         warnings=tuple(Diagnostic.from_json(item) for item in meta["warnings"]),

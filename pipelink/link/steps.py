@@ -39,7 +39,7 @@ from pipelink.link.result import Emitted, LinkedTarget, decode, encode
 from pipelink.support.diagnostics import Diagnostics, Location, error
 
 if TYPE_CHECKING:
-    from pipelink.backend.audit import AuditReport
+    from pipelink.audit.report import KernelReport
     from pipelink.backend.nvjitlink import Image, Linked
     from pipelink.backend.nvvm import Entry
     from pipelink.passes import Pass
@@ -355,13 +355,13 @@ def link_images(
 
 def audit_kernel(
     linked: Linked, images: Sequence[Image], source: Source, placed: Placed, launch: dict[str, Any], watch: Observer
-) -> AuditReport:
+) -> KernelReport:
     """Hold the cubin against contracts and placement.  Raises LinkError with every check that fails."""
-    from pipelink.backend import audit
+    from pipelink.audit import kernel
     from pipelink.target import target
 
     placement = placed.placement
-    expected = audit.expectation(
+    expected = kernel.expectation(
         source.name,
         placement["kernel"],
         placement["instances"].values(),
@@ -370,9 +370,9 @@ def audit_kernel(
         smem_limit=target(source.arch).smem_for(int(placement["kernel"]["min_ctas"])),
         leaves=_has_limit(launch),
     )
-    inputs = [audit.LinkInput(image.name, "ltoir") for image in images]
+    inputs = [kernel.LinkInput(image.name, "ltoir") for image in images]
     with watch.timed("audit"):
-        report = audit.audit(linked.data, expected, log=linked.log, inputs=inputs)
+        report = kernel.audit(linked.data, expected, log=linked.log, inputs=inputs)
     report.raise_if_failed()
     return report
 

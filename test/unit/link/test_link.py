@@ -139,16 +139,16 @@ def test_an_object_is_verified_once(request_: Request, tmp_path: Path, monkeypat
 
 def test_an_object_is_audited_once(request_: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For what the kernel takes of it: another component of the same object is another audit."""
-    from pipelink.backend import alone
+    from pipelink.audit import objects
 
     seen: list[tuple[str, ...]] = []
-    original = alone.audit
+    original = objects.audit
 
     def audit(item: Object, *arguments: object, **options: object) -> object:
         seen.append(tuple(sorted({component.symbol for component in item.components} & set(options["only"]))))  # type: ignore[call-overload]
         return original(item, *arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(alone, "audit", audit)
+    monkeypatch.setattr(objects, "audit", audit)
     link(request_, cache=Cache(tmp_path))
     link(replace(request_, lineinfo=True), cache=Cache(tmp_path))
     first = list(seen)

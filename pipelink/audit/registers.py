@@ -15,13 +15,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pipelink.audit.claims import FUNCTIONS, Claims, Code, mangle, parameters_of, threads_of
+from pipelink.audit.report import Problem, Row
 from pipelink.backend import cubin, nvjitlink, nvvm
-from pipelink.objects.claims import FUNCTIONS, Claims, Code, mangle, parameters_of, threads_of
-from pipelink.objects.honesty import Problem, Row
 from pipelink.objects.model import Image, Record
 from pipelink.support.diagnostics import LinkError
 
-_KERNEL: Final = "pl_alone"
+_KERNEL: Final = "pl_role"
 _MOST: Final = 255  # registers a thread, whatever its range says
 _SPILL: Final = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 _OPAQUE: Final = 'call i32 asm sideeffect "mov.u32 $0, %clock;", "=r,~{memory}"()'

@@ -6,8 +6,9 @@ from functools import lru_cache
 import pytest
 from cuda.bindings import nvjitlink
 
+from pipelink.audit.kernel import Expectation, LinkInput, audit, expectation
+from pipelink.audit.report import KernelReport
 from pipelink.backend import toolchain
-from pipelink.backend.audit import AuditReport, Expectation, LinkInput, audit, expectation
 from pipelink.support.diagnostics import LinkError
 
 GOOD = r"""
@@ -34,7 +35,7 @@ def kernel(body: str, bounds: str = "256, 1", before: str = "") -> bytes:
     return compiled(f"{head} {{ {body} }}")
 
 
-def failures(report: AuditReport) -> set[str]:
+def failures(report: KernelReport) -> set[str]:
     return {diagnostic.id for diagnostic in report.diagnostics()}
 
 
@@ -48,7 +49,7 @@ def test_a_good_kernel_passes() -> None:
     report.raise_if_failed()
     assert "FAILED" not in report.render()
     assert "setmaxnreg" in report.render()
-    assert AuditReport.from_json(report.to_json()) == report
+    assert KernelReport.from_json(report.to_json()) == report
 
 
 def test_a_missing_setmaxnreg() -> None:

@@ -1,7 +1,7 @@
-"""The audit: is the cubin what the contracts and the placement said?
+"""The audit of a linked kernel: is the cubin what the contracts and the placement said?
 
 Input: the linked cubin, the logs of nvJitLink and ptxas, the placement, and the images that went in.
-Output: an :class:`AuditReport` of named checks, each with what was expected and what was found; a check that fails is
+Output: a :class:`KernelReport` of named checks, each with what was expected and what was found; a check that fails is
 an error diagnostic.  A vendor backend that silently drops a ``setmaxnreg``, keeps a call, or spills produces a cubin
 that runs slowly or hangs, so every link is audited and a link that lost something fails.
 """
@@ -13,14 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pipelink.audit.report import Check, KernelReport
 from pipelink.backend import cubin as cubin_file
 from pipelink.backend import sass
 from pipelink.backend.nvjitlink import demangle
-from pipelink.support.diagnostics import Diagnostic, LinkError, Note
 
 _WARNING = re.compile(r"^.*\bC75\d\d\b.*$", re.MULTILINE)
 _SPILL = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
-RESERVED_SMEM = 1024  # bytes at address 0 that the driver owns
 _CORE_REGISTERS = 65536  # per SM and per CTA, on every arch that this linker targets
 
 
@@ -47,88 +46,6 @@ class Expectation:
     smem_limit: int | None = None
     tmem_columns: int = 0
     leaves: bool = False  # a debug link: threads may leave in the middle of a role
-
-
-@dataclass(frozen=True)
-class Check:
-    """One line of the report; ``id`` is the diagnostic it becomes when it fails."""
-
-    name: str
-    id: str
-    expected: str
-    actual: str
-    ok: bool
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class AuditReport:
-    """The checks of one cubin."""
-
-    kernel: str
-    arch: str
-    checks: tuple[Check, ...]
-    instructions: int
-    registers: int
-
-    @property
-    def ok(self) -> bool:
-        return all(check.ok for check in self.checks)
-
-    def diagnostics(self) -> list[Diagnostic]:
-        """One error per failed check."""
-        return [
-            Diagnostic(
-                "error",
-                check.id,
-                f"kernel '{self.kernel}' ({self.arch}): {check.name}: expected {check.expected}, found {check.actual}",
-                notes=tuple(Note(text) for text in check.notes),
-            )
-            for check in self.checks
-            if not check.ok
-        ]
-
-    def raise_if_failed(self) -> None:
-        """Raise one LinkError with every failed check."""
-        if not self.ok:
-            raise LinkError(self.diagnostics())
-
-    def render(self) -> str:
-        """The report as a table for people."""
-        rows = [("check", "expected", "found", "")]
-        rows += [(c.name, c.expected, c.actual, "ok" if c.ok else "FAILED") for c in self.checks]
-        widths = [max(len(row[i]) for row in rows) for i in range(3)]
-        head = f"audit of '{self.kernel}' for {self.arch}: {self.instructions} instructions,"
-        head += f" {self.registers} registers at entry"
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0), strict=True)) for row in rows]
-        return "\n".join([head, *(f"  {line.rstrip()}" for line in lines)])
-
-    def to_json(self) -> dict[str, object]:
-        """The report as plain data; :meth:`from_json` reads it back."""
-        return {
-            "kernel": self.kernel,
-            "arch": self.arch,
-            "instructions": self.instructions,
-            "registers": self.registers,
-            "checks": [
-                {
-                    "name": c.name,
-                    "id": c.id,
-                    "expected": c.expected,
-                    "actual": c.actual,
-                    "ok": c.ok,
-                    "notes": list(c.notes),
-                }
-                for c in self.checks
-            ],
-        }
-
-    @staticmethod
-    def from_json(data: Mapping[str, Any]) -> AuditReport:
-        checks = tuple(
-            Check(c["name"], c["id"], c["expected"], c["actual"], c["ok"], tuple(c["notes"])) for c in data["checks"]
-        )
-        return AuditReport(data["kernel"], data["arch"], checks, data["instructions"], data["registers"])
 
 
 def expectation(
@@ -171,7 +88,7 @@ def expectation(
     )
 
 
-def audit(cubin: bytes, expected: Expectation, *, log: str = "", inputs: Sequence[LinkInput] = ()) -> AuditReport:
+def audit(cubin: bytes, expected: Expectation, *, log: str = "", inputs: Sequence[LinkInput] = ()) -> KernelReport:
     """Audit one linked cubin.  Never raises for what it finds: the report says it.
 
     Raises LinkError ``bad-cubin`` or ``disassembly-failed`` if the image cannot be read at all."""
@@ -192,7 +109,7 @@ def audit(cubin: bytes, expected: Expectation, *, log: str = "", inputs: Sequenc
         _threads(facts, expected),
         _warnings(log, expected),
     ]
-    return AuditReport(expected.kernel, listing.arch, tuple(checks), counts.instructions, facts.registers)
+    return KernelReport(expected.kernel, listing.arch, tuple(checks), counts.instructions, facts.registers)
 
 
 def _list(items: Iterable[object]) -> str:
