@@ -82,17 +82,22 @@ def _value(value: Value) -> str:
             return f"threadIdx.x - {first}u"
 
 
-def _statement(statement: Statement) -> str:
+_Maps = frozenset[str]  # the arguments of a function that are tensor maps, which C++ functions take as bytes
+
+
+def _argument(value: Value, maps: _Maps) -> str:
+    is_map = isinstance(value, Arg) and value.name in maps
+    return f"static_cast<const char*>({_value(value)})" if is_map else _value(value)
+
+
+def _statement(statement: Statement, maps: _Maps) -> str:
     match statement:
         case Instruction(text=text):
             return f'asm volatile("{text}" ::: "memory");'
         case Invoke(function=function, arguments=arguments, result=result, member=member):
             if member is not None:
                 function = member[1] if member[1] == "pl_address" else f"{member[0]}::{member[1]}"
-            text = ", ".join(
-                f"static_cast<const char*>({a.name})" if isinstance(a, Arg) and a.name == "map" else _value(a)
-                for a in arguments
-            )
+            text = ", ".join(_argument(argument, maps) for argument in arguments)
             return f"unsigned {result} = {function}({text});" if result else f"{function}({text});"
         case Return(value=None):
             return "return;"
@@ -100,23 +105,30 @@ def _statement(statement: Statement) -> str:
             assert value is not None
             return f"return {_value(value)};"
         case Choose(on=on, bodies=bodies):
-            cases = " ".join(f"case {i}: {{ {_body(b)} }}" for i, b in enumerate(bodies))
+            cases = " ".join(f"case {i}: {{ {_body(b, maps)} }}" for i, b in enumerate(bodies))
             return f"switch ({on}) {{ {cases} }} __builtin_unreachable();"
 
 
-def _body(body: Body) -> str:
-    return " ".join(_statement(statement) for statement in body)
+def _body(body: Body, maps: _Maps) -> str:
+    return " ".join(_statement(statement, maps) for statement in body)
 
 
-def _definition(definition: Definition) -> str:
+def _is_state(body: Body, frame: Frame) -> bool:
+    """Whether a function returns the address of a component's state, which the component may write."""
+    states = {state.name for state in frame.states}
+    return any(isinstance(s, Return) and isinstance(s.value, FieldPointer) and s.value.name in states for s in body)
+
+
+def _definition(definition: Definition, frame: Frame) -> str:
+    maps = frozenset(name for name, kind in definition.arguments if kind == "map")
     arguments = "".join(f", {_TYPES[kind]} {name}" for name, kind in definition.arguments)
     returns = _TYPES[definition.returns]
-    if definition.path.endswith("_state"):
+    if any(_is_state(body, frame) for body in definition.bodies.values()):
         returns = "void*"
     head = f"__device__ __forceinline__ {returns} {definition.path}::{definition.name}(int id, void* frame{arguments})"
     if len(definition.bodies) == 1:
-        return f"{head} {{ {_body(next(iter(definition.bodies.values())))} }}"
-    cases = "\n".join(f"    case {i}: {{ {_body(b)} }}" for i, b in definition.bodies.items())
+        return f"{head} {{ {_body(next(iter(definition.bodies.values())), maps)} }}"
+    cases = "\n".join(f"    case {i}: {{ {_body(b, maps)} }}" for i, b in definition.bodies.items())
     return f"{head} {{\n  switch (id) {{\n{cases}\n  }}\n  __builtin_unreachable();\n}}"
 
 
@@ -269,7 +281,7 @@ def generate(kernel: Kernel, components: Mapping[str, Component], sources: Itera
         f"struct alignas({binding.entry.parameter_align}) block {{ "
         f"char bytes[{max(binding.entry.parameter_bytes, 1)}]; }};\n}}"
     )
-    parts += [_definition(definition) for definition in (*binding.accessors, *binding.ports)]
+    parts += [_definition(definition, binding.frame) for definition in (*binding.accessors, *binding.ports)]
     parts.append(_kernel(binding))
     return "\n".join(parts) + "\n"
 
