@@ -10,7 +10,9 @@ from pipelink.backend import sass, toolchain
 from pipelink.backend.cache import Cache
 from pipelink.link import LinkedTarget, Observer, Request, emit, key, key_of, link
 from pipelink.link.objects import begin
+from pipelink.link.steps import pipeline
 from pipelink.objects import Object, read_objects
+from pipelink.passes.pipeline import pass_name
 from pipelink.support.diagnostics import Diagnostics, LinkError, error
 
 KERNEL = b"""
@@ -215,6 +217,22 @@ def test_kernels_are_chosen_by_name(request_: Request) -> None:
     assert caught.value.diagnostics[0].hint == "did you mean 'other'?"
     with pytest.raises(LinkError, match="holds no kernel"):
         link(replace(request_, text=b"module {}"))
+
+
+@pytest.mark.parametrize(
+    ("passes", "before", "after"),
+    [
+        ("check,place,fuse", "check place", "prove transfer fold entry"),
+        ("prove,place,check,place{objective=min-smem},entry", "prove place check place", "entry"),
+        ("transfer,fold,entry", "", "transfer fold entry"),  # placed before
+        ("check,fuse", "check", "prove transfer fold entry"),
+        ("check", "check", ""),
+    ],
+)
+def test_where_a_pipeline_is_cut(request_: Request, passes: str, before: str, after: str) -> None:
+    cut = pipeline(replace(request_, passes=passes))
+    assert " ".join(map(pass_name, cut.before)) == before
+    assert " ".join(map(pass_name, cut.after)) == after
 
 
 def test_a_pipeline_without_place_is_refused(request_: Request) -> None:
