@@ -33,9 +33,9 @@ from benchmarks.store import RESULTS, Entry
 from pipelink.backend import cubin, sass, toolchain
 from pipelink.backend.cache import Cache
 from pipelink.backend.includes import find_headers
-from pipelink.backend.unit import compile_unit
+from pipelink.backend.monolith import compile_monolith
 from pipelink.components.gemm import Objects
-from pipelink.pipelines import Observer
+from pipelink.link import Observer
 from pipelink.support.diagnostics import LinkError
 from pipelink.target import parse_arch
 from pipelink.target import target as find_target
@@ -70,7 +70,7 @@ def newest_image(kernel: pipelink.Kernel, target: str) -> str:
     return max(chosen, key=lambda arch: parse_arch(arch) or (0, ""))
 
 
-def compile_monolith(configuration: Configuration, kernel: pipelink.Kernel, text: str) -> bytes:
+def compile_configuration(configuration: Configuration, kernel: pipelink.Kernel, text: str) -> bytes:
     """The cubin of a configuration as one translation unit."""
     folders: list[Path] = [*FOLDERS, toolchain.transfer_dir()]
     options: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ def compile_monolith(configuration: Configuration, kernel: pipelink.Kernel, text
         options = ("-default-device",)
     target = configuration.target
     image = newest_image(kernel, target)
-    return compile_unit(text, f"{configuration.name}.cu", target, image, include_dirs=folders, options=options)
+    return compile_monolith(text, f"{configuration.name}.cu", target, image, include_dirs=folders, options=options)
 
 
 def _units(found: sass.Sass) -> dict[str, int]:
@@ -104,7 +104,7 @@ def inspect(name: str, folder: str, rounds: int, known: Entry | None) -> Entry |
         code, sources = digest_of(linked.cubin), sources_digest(text)
         if code == known.get("linked") and sources == known.get("sources"):
             return None
-        whole = compile_monolith(configuration, kernel, text)
+        whole = compile_configuration(configuration, kernel, text)
         keys = {"linked": code, "monolith": digest_of(whole), "sources": sources}
         if code == known.get("linked") and keys["monolith"] == known.get("monolith"):
             return {**known, **keys}
@@ -120,7 +120,7 @@ def inspect(name: str, folder: str, rounds: int, known: Entry | None) -> Entry |
             links.append(time.perf_counter() - start)
             audits.append(dict(watch.times)["audit"])
             start = time.perf_counter()
-            compile_monolith(configuration, kernel, text)
+            compile_configuration(configuration, kernel, text)
             compiles.append(time.perf_counter() - start)
         return {**keys, **_entry(linked, whole, links, audits, compiles)}
     except (LinkError, RuntimeError, StopIteration) as problem:

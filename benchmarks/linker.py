@@ -54,10 +54,11 @@ LIMITS = {
 START = """
 import elftools.elf.elffile, pipelink.map, pipelink.package, pipelink.tools.pl_link
 from pipelink import ir
-from pipelink.backend import audit, nvjitlink, nvvm, sass, toolchain, vendor
-from pipelink.objects import device, to_ir
+from pipelink.backend import libraries, nvjitlink, nvvm, sass, toolchain
+from pipelink.audit import contract, kernel
+from pipelink.objects import to_ir
 from pipelink.passes import check, entry, fold, place, transfer
-vendor.load("nvvm"), vendor.load("nvjitlink"), toolchain.toolkit_version()
+libraries.load("nvvm"), libraries.load("nvjitlink"), toolchain.toolkit_version()
 ir.parse("module @k { llvm.func @f(%a: i32) -> i32 { llvm.return %a : i32 } }")
 """
 

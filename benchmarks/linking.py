@@ -9,7 +9,8 @@ from benchmarks.configurations import FOLDERS, Configuration
 from pipelink import Kernel, components
 from pipelink.backend.cache import default_folder
 from pipelink.components.gemm import Objects
-from pipelink.pipelines import LinkedTarget, source_digest, tool_versions
+from pipelink.link import LinkedTarget
+from pipelink.link.key import source_digest, tool_versions
 
 
 def cached_objects() -> Objects:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks import linking, stale
 from benchmarks.configurations import BY_NAME, FOLDERS
-from benchmarks.inspection import compile_monolith
+from benchmarks.inspection import compile_configuration
 from benchmarks.machine_code import digest_of
 from benchmarks.progress import Progress
 from pipelink.backend import toolchain
@@ -25,7 +25,7 @@ def run(names: Sequence[str], folder: Path) -> int:
     for configuration in configurations:
         try:
             kernel, linked = linking.link(configuration, objects)
-            whole = compile_monolith(configuration, kernel, kernel.monolith(FOLDERS))
+            whole = compile_configuration(configuration, kernel, kernel.monolith(FOLDERS))
         except (LinkError, RuntimeError, StopIteration) as problem:
             progress.step(f"{configuration.name}: {problem}")
             continue

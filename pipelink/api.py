@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipelink.link import HANG_LIMIT, PASSES, LinkedTarget, Observer, Request, emit, link, user_cache
 from pipelink.objects import Object, read_objects
 from pipelink.package import package_linked, write_package
-from pipelink.pipelines import HANG_LIMIT, PASSES, LinkedTarget, Observer, Request, Work, default_cache, link, monolith
 from pipelink.support.diagnostics import Location, Note, error, nearest
 
 if TYPE_CHECKING:
@@ -313,7 +313,7 @@ class Kernel:
         ``cache`` is a cache, True for the user's own, or None or False to link anew.  Raises LinkError with everything
         that check, place, the vendor libraries or the audit have to say."""
         text = str(self.module.operation.get_asm(enable_debug_info=True)).encode()
-        store = default_cache() if cache is True else None if cache is False else cache
+        store = user_cache() if cache is True else None if cache is False else cache
         linked = [
             link(
                 Request(
@@ -338,7 +338,7 @@ class Kernel:
         components' sources.  Raises LinkError ``source-not-found`` and what check and place have to say."""
         text = str(self.module.operation.get_asm(enable_debug_info=True)).encode()
         request = Request(text, tuple(self._objects), kernel=self.name, target=target or self.target)
-        return monolith(Work(request, None, Observer()), [Path(folder) for folder in folders])
+        return str(emit(request, "monolith", folders=[Path(folder) for folder in folders]).content)
 
 
 def _choose(objects: Sequence[Object], wanted: str | None, where: Location) -> tuple[Object, ContractComponent]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from pipelink.support.diagnostics import Location, error
 
 if TYPE_CHECKING:
-    from pipelink.pipelines import LinkedTarget
+    from pipelink.link import LinkedTarget
 
 PACKAGE_VERSION = 1
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can state

@@ -13,7 +13,7 @@ from dataclasses import replace
 import pipelink
 from pipelink.api import Kernel, Linked
 from pipelink.components.gemm import Composer
-from pipelink.pipelines import HANG_LIMIT, Observer, Request, link
+from pipelink.link import HANG_LIMIT, Observer, Request, link
 from test.compositions import Objects, compose
 
 PASSES = "check,place,transfer,fold,entry"  # without the protocol check, which refuses all of these

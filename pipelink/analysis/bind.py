@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pipelink.analysis.bind_entry import plan
+from pipelink.analysis.placement.validate import require_placed
 from pipelink.ir.placement import KernelPlacement, ParameterSource
 from pipelink.ir.views import Component, Instance, Kernel, Program
 from pipelink.model.binding import (
@@ -139,12 +140,9 @@ class _Builder:
 
 def bind(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> Binding:
     """The binding of a placed kernel.  Errors: ``not-placed``, ``bad-placement``, ``transfer-without-code``."""
-    unplaced = [view for view in (*kernel.instances.values(), *kernel.connects) if not view.data.get("placement")]
+    require_placed(kernel, diagnostics)
+    diagnostics.raise_if_errors()
     placement = kernel.placement
-    if placement is None or kernel.launch is None or unplaced:
-        where = unplaced[0].location if unplaced else kernel.location
-        diagnostics.error("not-placed", f"kernel '{kernel.name}' is not placed; run check,place first", where)
-        diagnostics.raise_if_errors()
     assert placement is not None
     binding = _Builder(kernel, components, placement, diagnostics).build()
     diagnostics.raise_if_errors()

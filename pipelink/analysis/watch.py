@@ -13,10 +13,9 @@ from typing import Any, Final
 
 from pipelink.ir.views import Kernel, Program
 from pipelink.model.lifetimes import Lifetimes
+from pipelink.support.watch import BLOCK, BLOCK_ALIGN
 from pipelink.transfers import BY_NAME, placement_of
 
-BLOCK_BYTES: Final = 56  # of a pl_watch
-BLOCK_ALIGN: Final = 8
 LANE_THREADS: Final = 128  # a role has one lane for each warpgroup
 
 
@@ -40,7 +39,7 @@ def instrument(program: Program, kernel: Kernel, limit_ms: int, timeline: bool) 
         "roles": roles,
         "sites": list(_sites(kernel, users)),
     }
-    parameters = {**parameters, "bytes": offset + BLOCK_BYTES, "align": max(BLOCK_ALIGN, parameters["align"])}
+    parameters = {**parameters, "bytes": offset + BLOCK.size, "align": max(BLOCK_ALIGN, parameters["align"])}
     kernel.set("pipelink.launch", {**launch, "parameters": parameters, "debug": debug})
 
 

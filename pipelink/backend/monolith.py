@@ -3,17 +3,21 @@
 Input: a placed kernel, its components, and the text of their sources.  Output: one translation unit with the component
 sources, the transfers' sources, the definitions of every port function and accessor, and the kernel function.  It is
 compiled by NVRTC or nvcc without LTO; a link is right when its machine code is the same.
+
+NVRTC translates through another LLVM from compute_100 on, which orders instructions differently.  Where a link consists
+of images made for older architectures, :func:`compile_monolith` compiles for the newest of those and then links for the
+target, so that both pass through the same stages; otherwise NVRTC makes the cubin.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from pipelink.analysis.bind import bind
-from pipelink.backend import toolchain
-from pipelink.contract.abi import Type, prototype
+from pipelink.backend import nvjitlink, toolchain
+from pipelink.contract.abi import prototype
 from pipelink.ir.views import Component, Kernel
 from pipelink.model.binding import (
     DRAIN,
@@ -42,8 +46,9 @@ from pipelink.model.binding import (
     Value,
 )
 from pipelink.support.diagnostics import Diagnostics, error
-from pipelink.target import WARP_THREADS
+from pipelink.target import WARP_THREADS, parse_arch
 
+_NEW_FRONT_END: Final = 100  # compute capability from which NVRTC and libNVVM use a newer LLVM (nvvmLLVMVersion)
 _SCALARS: Final = {
     "i8": "signed char", "u8": "unsigned char", "bool": "bool", "i16": "short", "u16": "unsigned short",
     "bf16": "unsigned short", "f16": "unsigned short", "i32": "int", "u32": "unsigned", "f32": "float",
@@ -73,16 +78,22 @@ def _value(value: Value) -> str:
             return f"threadIdx.x - {first}u"
 
 
-def _statement(statement: Statement, types: Mapping[str, Type]) -> str:
-    """``types`` are those of the function's arguments."""
+_Maps = frozenset[str]  # the arguments of a function that are tensor maps, which C++ functions take as bytes
+
+
+def _argument(value: Value, maps: _Maps) -> str:
+    is_map = isinstance(value, Arg) and value.name in maps
+    return f"static_cast<const char*>({_value(value)})" if is_map else _value(value)
+
+
+def _statement(statement: Statement, maps: _Maps) -> str:
     match statement:
         case Instruction(text=text):
             return f'asm volatile("{text}" ::: "memory");'
         case Invoke(function=function, arguments=arguments, result=result, member=member):
             if member is not None:
                 function = f"{member[0]}::{member[1]}"
-            maps = {Arg(name) for name, kind in types.items() if kind == "map"}
-            text = ", ".join(f"static_cast<const char*>({_value(a)})" if a in maps else _value(a) for a in arguments)
+            text = ", ".join(_argument(argument, maps) for argument in arguments)
             return f"unsigned {result} = {function}({text});" if result else f"{function}({text});"
         case Return(value=None):
             return "return;"
@@ -90,21 +101,21 @@ def _statement(statement: Statement, types: Mapping[str, Type]) -> str:
             assert value is not None
             return f"return {_value(value)};"
         case Choose(on=on, bodies=bodies):
-            cases = " ".join(f"case {i}: {{ {_body(b, types)} }}" for i, b in enumerate(bodies))
+            cases = " ".join(f"case {i}: {{ {_body(b, maps)} }}" for i, b in enumerate(bodies))
             return f"switch ({on}) {{ {cases} }} __builtin_unreachable();"
 
 
-def _body(body: Body, types: Mapping[str, Type]) -> str:
-    return " ".join(_statement(statement, types) for statement in body)
+def _body(body: Body, maps: _Maps) -> str:
+    return " ".join(_statement(statement, maps) for statement in body)
 
 
 def _definition(definition: Definition) -> str:
-    types = dict(definition.arguments)
+    maps = frozenset(name for name, kind in definition.arguments if kind == "map")
     declared = prototype(definition.path, definition.name, definition.arguments, definition.returns)
     head = f"__device__ __forceinline__ {declared}"
     if len(definition.bodies) == 1:
-        return f"{head} {{ {_body(next(iter(definition.bodies.values())), types)} }}"
-    cases = "\n".join(f"    case {i}: {{ {_body(b, types)} }}" for i, b in definition.bodies.items())
+        return f"{head} {{ {_body(next(iter(definition.bodies.values())), maps)} }}"
+    cases = "\n".join(f"    case {i}: {{ {_body(b, maps)} }}" for i, b in definition.bodies.items())
     return f"{head} {{\n  switch (id) {{\n{cases}\n  }}\n  __builtin_unreachable();\n}}"
 
 
@@ -260,3 +271,24 @@ def generate(kernel: Kernel, components: Mapping[str, Component], sources: Itera
     parts += [_definition(definition) for definition in (*binding.accessors, *binding.ports)]
     parts.append(_kernel(binding))
     return "\n".join(parts) + "\n"
+
+
+def compile_monolith(
+    source: str,
+    name: str,
+    target: str,
+    image_arch: str,
+    *,
+    include_dirs: Sequence[Path] = (),
+    options: Sequence[str] = (),
+) -> bytes:
+    """The cubin of a monolith for ``target`` (``sm_120a``); ``image_arch`` is the newest architecture among the images
+    of the link that it is compared with.  Raises LinkError ``compile-error`` or what ``nvjitlink.link`` raises."""
+    if _is_new(target) == _is_new(image_arch):
+        return toolchain.compile_cubin(source, name, target, include_dirs=include_dirs, options=options)
+    code = toolchain.compile_ltoir(source, name, image_arch, include_dirs=include_dirs, options=options)
+    return nvjitlink.link([nvjitlink.Image(name, code)], target).data
+
+
+def _is_new(arch: str) -> bool:
+    return (parse_arch(arch) or (0, ""))[0] >= _NEW_FRONT_END

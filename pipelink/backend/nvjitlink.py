@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pipelink.backend import vendor
-from pipelink.support.diagnostics import LinkError, Location, Note, error
+from pipelink.backend import libraries
+from pipelink.objects.model import FATBIN_MAGIC
+from pipelink.support.diagnostics import UNKNOWN, LinkError, Location, Note, error
 
 _UNRESOLVED: Final = re.compile(r"(?:Unresolved extern function|Undefined reference to) '([^']+)'")
 _MALFORMED: Final = re.compile(r"^(.*?): parse .*", re.MULTILINE)
@@ -40,9 +41,17 @@ class Linked:
 
 def version() -> tuple[int, int]:
     """nvJitLink's own version, such as (13, 0)."""
-    nvjitlink = vendor.load("nvjitlink")
+    nvjitlink = libraries.load("nvjitlink")
     major, minor = nvjitlink.version()
     return int(major), int(minor)
+
+
+class _Refusal(Exception):
+    """nvJitLink did not do it: what it says, its log, and the image that it refused, or ''."""
+
+    def __init__(self, problem: str, log: str, image: str) -> None:
+        super().__init__(problem)
+        self.problem, self.log, self.image = problem, log, image
 
 
 def link(
@@ -50,7 +59,6 @@ def link(
 ) -> Linked:
     """Link ``images`` for ``arch`` (``sm_90a``).  Raises LinkError: ``unresolved-symbol``, ``duplicate-symbol``,
     ``arch-mismatch``, ``outdated-linker``, ``nvjitlink-failed``."""
-    nvjitlink = vendor.load("nvjitlink")
     # Nothing looks variables up in a linked cubin: those that no code reads, contract records above all, are dropped.
     arguments = [f"-arch={arch}", "-lto", "-O3", "-Xptxas=-v", "-optimize-unused-variables"]
     if ptx:
@@ -58,6 +66,26 @@ def link(
     if lineinfo:
         arguments.append("-lineinfo")
     arguments += options
+    try:
+        return _complete(images, arguments, ptx=ptx)
+    except _Refusal as refusal:
+        raise _failure(refusal, images, arch) from None
+
+
+def translate(image: Image, arch: str, where: Location = UNKNOWN) -> bytes:
+    """PTX of one image by itself, with the variables that no code reads; ``where`` is the file that holds it.
+    Raises LinkError ``nvjitlink-failed``."""
+    try:
+        return _complete([image], [f"-arch={arch}", "-lto", "-ptx"], ptx=True).data
+    except _Refusal as refusal:
+        message = f"nvJitLink cannot read the LTO-IR for {arch} of '{image.name}': {refusal.problem}"
+        notes = [Note(f"nvJitLink's log: {refusal.log}")]
+        raise error("nvjitlink-failed", message, where, notes=notes) from None
+
+
+def _complete(images: Sequence[Image], arguments: Sequence[str], *, ptx: bool) -> Linked:
+    """One run of nvJitLink."""
+    nvjitlink = libraries.load("nvjitlink")
     start = time.perf_counter()
     try:
         handle = nvjitlink.create(len(arguments), arguments)
@@ -70,13 +98,13 @@ def link(
             for image in images:
                 current = image.name
                 # nvcc's objects hold packed images, which stay in a fatbin of their own
-                packed = image.data.startswith(b"\x50\xed\x55\xba")
+                packed = image.data.startswith(FATBIN_MAGIC)
                 kind = nvjitlink.InputType.FATBIN if packed else nvjitlink.InputType.LTOIR
                 nvjitlink.add_data(handle, kind, image.data, len(image.data), image.name)
             current = ""
             nvjitlink.complete(handle)
         except nvjitlink.nvJitLinkError as problem:
-            raise _failure(str(problem), _log(handle), current, images, arch) from None
+            raise _Refusal(str(problem), _log(handle), current) from None
         if ptx:
             data = bytearray(nvjitlink.get_linked_ptx_size(handle))
             nvjitlink.get_linked_ptx(handle, data)
@@ -89,7 +117,7 @@ def link(
 
 
 def _log(handle: int) -> str:
-    nvjitlink = vendor.load("nvjitlink")
+    nvjitlink = libraries.load("nvjitlink")
     parts: list[str] = []
     for which in ("error", "info"):
         size: int = getattr(nvjitlink, f"get_{which}_log_size")(handle)
@@ -100,7 +128,8 @@ def _log(handle: int) -> str:
     return "\n".join(parts)
 
 
-def _failure(problem: str, log: str, image: str, images: Sequence[Image], arch: str) -> LinkError:
+def _failure(refusal: _Refusal, images: Sequence[Image], arch: str) -> LinkError:
+    problem, log, image = refusal.problem, refusal.log, refusal.image
     notes = [Note(f"nvJitLink: {log or problem}")]
     if match := _UNRESOLVED.search(log):
         return error("unresolved-symbol", f"'{demangle(match[1])}' is called but no object defines it", notes=notes)

@@ -12,12 +12,13 @@ Sources: NVVM IR specification 2.0 (data layout, annotations), LLVM 7 language r
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from llvmlite import ir as ll
 
-from pipelink.backend import vendor
+from pipelink.backend import libraries
 from pipelink.support.diagnostics import Location, Note, error
 from pipelink.support.mlir import ir
 
@@ -26,6 +27,7 @@ DATA_LAYOUT: Final = (
     "-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
 )
 TRIPLE: Final = "nvptx64-nvidia-cuda"
+HEADER: Final = f'target datalayout = "{DATA_LAYOUT}"\ntarget triple = "{TRIPLE}"'
 NVVM_IR_VERSION: Final = (2, 0, 3, 1)  # IR 2.0, debug info 3.1: what CUDA 12 and 13 accept
 
 _FIRST_WITHOUT_LLVM_7: Final = 100  # libNVVM reads LLVM 7 text below it (nvvmLLVMVersion)
@@ -56,6 +58,49 @@ class Entry:
 
     nvvm: str
     ltoir: bytes
+
+
+@dataclass(frozen=True)
+class NvvmKernel:
+    """What libNVVM is told of a kernel: its ``name`` and the ``type`` of a pointer to it as text has them
+    (``@entry``, ``void (i32, i8*)*``), launch bounds and the limit of registers a thread (0: none is stated), and the
+    numbers, from 1, of the parameters that are grid constants."""
+
+    name: str
+    type: str
+    max_threads: int = 0
+    min_ctas: int = 0
+    max_registers: int = 0
+    grid_constants: tuple[int, ...] = ()
+
+
+def describe(text: str, kernels: Sequence[NvvmKernel], first: int = 0) -> str:
+    """A module's text with what is not code: the version of NVVM IR, the kernels' annotations, and that LTO keeps
+    kernels although nobody calls them.  ``first`` is the number of the first metadata node that is free."""
+    nodes: list[str] = []
+
+    def node(content: str) -> str:
+        nodes.append(content)
+        return f"!{first + len(nodes) - 1}"
+
+    annotations: list[str] = []
+    for kernel in kernels:
+        pointer = f"{kernel.type} {kernel.name}"
+        stated = {"maxntidx": kernel.max_threads, "minctasm": kernel.min_ctas, "maxnreg": kernel.max_registers}
+        values = {"kernel": "i32 1", **{key: f"i32 {value}" for key, value in stated.items() if value}}
+        if kernel.grid_constants:
+            values["grid_constant"] = node(", ".join(f"i32 {number}" for number in kernel.grid_constants))
+        annotations += [node(f'{pointer}, !"{key}", {value}') for key, value in values.items()]
+    version = node(", ".join(f"i32 {number}" for number in NVVM_IR_VERSION))
+    used = ", ".join(f"i8* bitcast ({kernel.type} {kernel.name} to i8*)" for kernel in kernels)
+    lines = [
+        text,
+        f'@"llvm.used" = appending global [{len(kernels)} x i8*] [{used}], section "llvm.metadata"',
+        f"!nvvmir.version = !{{{version}}}",
+        f"!nvvm.annotations = !{{{', '.join(annotations)}}}",
+        *(f"!{number} = !{{{content}}}" for number, content in enumerate(nodes, first)),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 class _Types:
@@ -140,7 +185,7 @@ class _Translator:
         self.module.data_layout = DATA_LAYOUT
         self.types = _Types()
         self.functions: dict[str, ll.Function] = {}
-        self.kernels: list[ll.Function] = []
+        self.kernels: list[NvvmKernel] = []
         self.lines = _Lines(self.module, lines) if lines is not None else None
 
     # ------------------------------------------------------------------ functions
@@ -156,8 +201,7 @@ class _Translator:
             for argument, attributes in zip(function.args, ir.ArrayAttr(op.attributes["arg_attrs"]), strict=True):
                 self._argument(function, argument, ir.DictAttr(attributes))
         if "nvvm.kernel" in op.attributes:
-            self.kernels.append(function)
-            self._annotate(function, op)
+            self.kernels.append(_kernel(function, op))
 
     def _argument(self, function: Any, argument: Any, attributes: ir.DictAttr) -> None:
         if "llvm.byval" not in attributes:
@@ -168,17 +212,6 @@ class _Translator:
         function.type = function.ftype.as_pointer()
         argument.add_attribute("byval")
         argument.attributes.align = ir.IntegerAttr(attributes["llvm.align"]).value
-
-    def _annotate(self, function: ll.Function, op: ir.Operation) -> None:
-        i32 = ll.IntType(32)
-        annotations: list[tuple[str, Any]] = [("kernel", i32(1))]
-        if "nvvm.maxntid" in op.attributes:
-            annotations.append(("maxntidx", i32(int(ir.DenseI32ArrayAttr(op.attributes["nvvm.maxntid"])[0]))))
-        if "nvvm.minctasm" in op.attributes:
-            annotations.append(("minctasm", i32(ir.IntegerAttr(op.attributes["nvvm.minctasm"]).value)))
-        annotations.append(("grid_constant", self.module.add_metadata([i32(1)])))
-        for key, value in annotations:
-            self.module.add_named_metadata("nvvm.annotations", self.module.add_metadata([function, key, value]))
 
     def define(self, op: ir.Operation) -> None:
         blocks = list(op.regions[0].blocks)
@@ -294,14 +327,15 @@ class _Translator:
 
     # ------------------------------------------------------------------ text
     def finish(self) -> str:
-        i32 = ll.IntType(32)
-        self.module.add_named_metadata("nvvmir.version", self.module.add_metadata([i32(v) for v in NVVM_IR_VERSION]))
-        kind = ll.ArrayType(_BYTE_POINTER, len(self.kernels))
-        used: Any = ll.GlobalVariable(self.module, kind, "llvm.used")  # LTO would delete a kernel that nobody calls
-        used.linkage = "appending"
-        used.section = "llvm.metadata"
-        used.initializer = ll.Constant(kind, [kernel.bitcast(_BYTE_POINTER) for kernel in self.kernels])
-        return _flatten_byval(str(self.module))
+        return describe(_flatten_byval(str(self.module)), self.kernels, first=len(self.module.metadata))
+
+
+def _kernel(function: Any, op: ir.Operation) -> NvvmKernel:
+    """What a kernel's attributes say; its only parameter, the block, is a grid constant."""
+    attributes = op.attributes
+    threads = ir.DenseI32ArrayAttr(attributes["nvvm.maxntid"])[0] if "nvvm.maxntid" in attributes else 0
+    ctas = ir.IntegerAttr(attributes["nvvm.minctasm"]).value if "nvvm.minctasm" in attributes else 0
+    return NvvmKernel(function.get_reference(), str(function.type), int(threads), int(ctas), grid_constants=(1,))
 
 
 def _flatten_byval(text: str) -> str:
@@ -339,7 +373,7 @@ def translate(kernel: ir.Operation, lines: Location | None = None) -> str:
 
 def compile_ltoir(text: str, arch: str, name: str = "entry", *, lineinfo: bool = False) -> bytes:
     """LTO-IR of NVVM IR text for ``arch`` (``sm_90a``).  Raises LinkError ``nvvm-failed`` with libNVVM's log."""
-    nvvm = vendor.load("nvvm")
+    nvvm = libraries.load("nvvm")
     program = nvvm.create_program()
     try:
         data = text.encode()

@@ -6,7 +6,6 @@ compiler is needed.
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import re
 import shutil
@@ -15,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from pipelink.backend import libraries
 from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, Location, Note, error
 
 _MESSAGE = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (?P<text>.*)$")
@@ -82,23 +82,10 @@ def cuobjdump() -> Path:
     return _binary("cuobjdump")
 
 
-def _nvrtc() -> Any:
-    try:
-        nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")
-        nvrtc.nvrtcVersion()
-    except (ImportError, RuntimeError) as problem:
-        raise error(
-            "toolchain-missing",
-            f"NVRTC cannot be loaded: {problem}",
-            hint="pip install cuda-bindings nvidia-cuda-nvrtc",
-        ) from problem
-    return nvrtc
-
-
 @lru_cache(maxsize=1)
 def toolkit_version() -> str:
     """NVRTC's version, such as ``13.0``: what images of :func:`compile_ltoir` carry as their toolkit."""
-    _, major, minor = _nvrtc().nvrtcVersion()
+    _, major, minor = libraries.load("nvrtc").nvrtcVersion()
     return f"{major}.{minor}"
 
 
@@ -147,7 +134,7 @@ def _compile(
     std: str,
     diagnostics: Diagnostics | None,
 ) -> bytes:
-    nvrtc = _nvrtc()
+    nvrtc = libraries.load("nvrtc")
     options = [f"-arch={arch}", f"-std={std}", *flags]
     options += [f"-D{define}" for define in defines]
     options += [f"-I{folder}" for folder in (*dirs, *include_dirs())]

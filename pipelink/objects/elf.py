@@ -16,7 +16,6 @@ from pipelink.support.diagnostics import Location, error
 
 MAGIC = b"\x7fELF"
 MACHINES = {"x86_64": (62, 1), "aarch64": (183, 257)}  # e_machine and its 64-bit absolute relocation
-MAX_SECTIONS = 65_536  # e_shnum without the escape through section 0; `ld -r` of thousands of objects stays below
 
 _HEADER = struct.Struct("<HHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")

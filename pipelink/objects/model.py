@@ -10,12 +10,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from pipelink.support.diagnostics import Location, Note, error
-
-if TYPE_CHECKING:
-    from pipelink.target import Target
+from pipelink.target import TARGETS, Target
 
 Value: TypeAlias = "int | str | bool | list[Value] | dict[str, Value]"
 ImageKind = Literal["ltoir", "cubin", "ptx"]
@@ -137,3 +135,15 @@ class Object:
                 )
             chosen.append(known[arch])
         return tuple(chosen)
+
+    def helpers(self, arch: str) -> list[Image]:
+        """The LTO-IR that code for ``arch`` can call, where the object is one without a contract: one image of each
+        translation unit that has one."""
+        goal = TARGETS.get(arch)
+        found: list[Image] = []
+        for unit in sorted({image.unit for image in self.ltoir}):
+            known = {image.arch: image for image in self.ltoir if image.unit == unit}
+            chosen = arch if arch in known else goal.choose(known) if goal is not None else None
+            if chosen is not None:
+                found.append(known[chosen])
+        return found

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-BLOCK_BYTES = 56  # of pl_watch in pipelink/transfers/watch.cuh
+from pipelink.support.watch import BLOCK
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Debug:
     def from_json(data: Mapping[str, Any], parameter_bytes: int) -> Debug:
         """Raises KeyError, TypeError or ValueError where the data are malformed."""
         offset = int(data["offset"])
-        if not 0 <= offset <= parameter_bytes - BLOCK_BYTES:
+        if not 0 <= offset <= parameter_bytes - BLOCK.size:
             raise ValueError(f"the debug block at {offset} is outside the parameters")
         return Debug(
             offset,

@@ -7,7 +7,6 @@ hangs in host memory, which stays readable when a kernel traps.  Layouts: pipeli
 from __future__ import annotations
 
 import ctypes
-import struct
 import time
 from collections.abc import Callable
 from threading import Lock
@@ -18,10 +17,10 @@ from pipelink.runtime.debug import Debug
 from pipelink.runtime.hangs import MAX_RECORDS, RECORD, Ending, explain, parse
 from pipelink.runtime.timeline import EVENT, LANE, Timeline, read
 from pipelink.support.diagnostics import error
+from pipelink.support.watch import BLOCK
 
 EVENTS = 4096  # of a lane
 MAX_TIMELINE = 256 << 20  # bytes; CTAs beyond are not traced
-_BLOCK = struct.Struct("<QQQQIIIIII")
 CONTROL = 16  # bytes in front of the CTAs' counts
 PATIENCE = 5.0  # seconds, with a limit, after which a stopped kernel is given up
 
@@ -115,7 +114,7 @@ class Watch:
         records = int(driver.call("cuMemHostGetDevicePointer", self._records, 0))
         limit = debug.limit_ms * 1_000_000  # nanoseconds
         counts = (MAX_RECORDS, debug.lanes, EVENTS, self._traced, int(debug.stays), debug.warps)
-        ctypes.memmove(block, _BLOCK.pack(limit, control, records, events, *counts), _BLOCK.size)
+        ctypes.memmove(block, BLOCK.pack(limit, control, records, events, *counts), BLOCK.size)
 
     def _wait(self, stream: int) -> Ending:
         """Wait for the launch; the process may be interrupted meanwhile."""

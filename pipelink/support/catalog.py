@@ -174,7 +174,7 @@ CATALOG: dict[str, str] = {
     "missing-fence": "one proxy or scope reads what another wrote, without the fence between",
     "peer-lifetime": "a peer CTA's memory is touched before it has started, or after it may have ended",
     "instances-overlap": "what shares a place because two roles exclude each other is used by a third beside them",
-    # honest objects: the audit of an object's code against its contract
+    # objects: the audit of an object's code against its contract
     "hard-coded-barrier": "code uses a named barrier whose id the linker did not give it",
     "unclear-barrier": "code uses a named barrier whose id cannot be followed",
     "cta-barrier": "a role synchronises all threads of the CTA, other roles' too",

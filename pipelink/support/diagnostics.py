@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pipelink.support.catalog import CATALOG
+from pipelink.support.location import UNKNOWN, Location
 
 if TYPE_CHECKING:
     from pipelink.support.trace import Trace
@@ -24,34 +25,6 @@ MAX_LISTED = 8  # names that a hint lists where none is near
 MAX_SHOWN = 160  # characters of a source line
 MAX_NOTES = 3  # notes shown per diagnostic in text; the rest are counted
 MAX_STEPS = 24  # steps of a counterexample shown in text; gaps are counted
-
-
-@dataclass(frozen=True)
-class Location:
-    """A place in a file.  ``line`` and ``column`` count from 1; 0 means unknown.  ``text`` overrides the file's
-    own line (for inputs that are not files, such as a pipeline string)."""
-
-    file: str = ""
-    line: int = 0
-    column: int = 0
-    text: str | None = None
-
-    def __str__(self) -> str:
-        parts = [self.file or "<unknown>"]
-        if self.line:
-            parts.append(str(self.line))
-            if self.column:
-                parts.append(str(self.column))
-        return ":".join(parts)
-
-    def to_json(self) -> dict[str, object] | None:
-        """The place as plain data; None where neither file nor line is known."""
-        if not self.file and not self.line:
-            return None
-        return {"file": self.file, "line": self.line, "column": self.column}
-
-
-UNKNOWN = Location()
 
 
 @dataclass(frozen=True)
@@ -92,6 +65,13 @@ class Diagnostic:
             "hint": self.hint,
         }
         return found if self.trace is None else {**found, "trace": self.trace.to_json()}
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Diagnostic:
+        """The diagnostic that :meth:`to_json` made, without its trace."""
+        notes = tuple(Note(note["message"], Location.from_json(note["location"])) for note in data["notes"])
+        where = Location.from_json(data["location"])
+        return Diagnostic(data["severity"], data["id"], data["message"], where, notes, data["hint"])
 
 
 class LinkError(Exception):

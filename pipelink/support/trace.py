@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from pipelink.support.diagnostics import UNKNOWN, Location
+from pipelink.support.location import UNKNOWN, Location
 
 _WIDEST_ACTION = 44  # columns that a column of actions takes at most
 

@@ -69,8 +69,9 @@ def _read(path: str) -> str:
 
 
 def _body(arguments: argparse.Namespace, console: Console) -> None:
+    from pipelink.audit import contract
     from pipelink.backend import toolchain
-    from pipelink.objects import Image, device, object_bytes, records
+    from pipelink.objects import Image, object_bytes, records
     from pipelink.target import require_image_arch
 
     path: str = arguments.source
@@ -106,7 +107,7 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
         compiled = time.perf_counter()
         image = Image(arch, "ltoir", toolchain.toolkit_version(), code)
         images.append(image)
-        texts.append(device.device_records(image, path))
+        texts.append(contract.device_records(image, path))
         if arguments.verbose:
             spent = f"{compiled - start:.3f} s, contract {time.perf_counter() - compiled:.3f} s"
             console.say(f"pl-cc: {path} for {arch}: {len(code)} bytes of LTO-IR in {spent}\n")
@@ -115,7 +116,7 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     if not contracts[0][1]:
         message = f"'{path}' declares no component; a component includes <pipelink/component.cuh>"
         raise error("no-contract", message, where)
-    device.same_contract(contracts)
+    contract.same_contract(contracts)
     records.assemble(contracts[0][1], path, where)
     write_output(output, object_bytes(images, texts[0], Path(path).name))
     if arguments.MD or arguments.MF:

@@ -2,7 +2,7 @@
 
     pl-link gemm.mlir tma_loader.o wgmma_mainloop.o lib.a -o gemm.plk --target sm_90a
 
-All work is :mod:`pipelink.pipelines`; this file parses arguments, and writes files and tables.  On a cache hit neither
+All work is :mod:`pipelink.link`; this file parses arguments, and writes files and tables.  On a cache hit neither
 MLIR nor a vendor library is imported.
 """
 
@@ -34,9 +34,10 @@ from pipelink.tools.common import (
 from pipelink.tools.traces import add_trace_argument, tracing
 
 if TYPE_CHECKING:
-    from pipelink.pipelines import LinkedTarget, Observer, Request, Work
+    from pipelink.link import Emitted, LinkedTarget, Observer, Request
 
 _EMIT = ("mlir", "nvvm", "ltoir", "ptx", "cubin", "sass", "monolith")
+_CUBINS = ("cubin", "sass")  # of a whole link; the others are stages before
 _OBJECTS = (".o", ".a")
 _SLOW = 3.0  # seconds of silence before progress is shown, and between two lines of it
 
@@ -122,7 +123,7 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
         raise error("usage", f"one IR input is needed, {len(texts)} were given{listed}", hint="see pl-link --help")
     if arguments.output is None and arguments.emit is None:
         raise error("usage", "where should the result go?", hint="name it with -o FILE, or choose --emit")
-    from pipelink.pipelines import HANG_LIMIT, PASSES, Request
+    from pipelink.link import HANG_LIMIT, PASSES, Request
 
     targets: list[str] = list(dict.fromkeys(arguments.target))
     if arguments.emit and len(targets) > 1:
@@ -133,16 +134,15 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     if not data:
         raise error("empty-input", f"'{path}' is empty", Location(path))
     request = Request(
-        data,
-        tuple(Path(name) for name in arguments.inputs if name not in texts),
-        path,
-        arguments.kernel,
-        None,
-        arguments.passes or PASSES,
-        arguments.lineinfo,
-        tuple(arguments.option),
-        HANG_LIMIT if arguments.debug_hangs < 0 else arguments.debug_hangs,
-        arguments.trace_timeline,
+        text=data,
+        objects=tuple(Path(name) for name in arguments.inputs if name not in texts),
+        path=path,
+        kernel=arguments.kernel,
+        passes=arguments.passes or PASSES,
+        lineinfo=arguments.lineinfo,
+        options=tuple(arguments.option),
+        debug_hangs=HANG_LIMIT if arguments.debug_hangs < 0 else arguments.debug_hangs,
+        timeline=arguments.trace_timeline,
     )
     if arguments.reproduce:
         _reproduce(arguments, console, request)
@@ -156,13 +156,17 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _run(arguments: argparse.Namespace, console: Console, requests: Sequence[Request]) -> None:
-    from pipelink.pipelines import default_cache, link
+    from pipelink.link import emit, link, user_cache
 
     started = time.perf_counter()
     with _Progress(arguments, console) as watch:
-        cache = None if arguments.no_cache else default_cache()
-        if arguments.emit and arguments.emit not in ("cubin", "sass"):
-            write_output(arguments.output or "-", _emit(arguments, console, requests[0], watch))
+        cache = None if arguments.no_cache else user_cache()
+        if arguments.emit and arguments.emit not in _CUBINS:
+            folders = [Path(folder) for folder in arguments.source] or [Path(requests[0].path).parent]
+            emitted = emit(requests[0], arguments.emit, folders=folders, cache=cache, observer=watch)
+            console.diagnostics.items += emitted.warnings
+            console.say(_write_map(arguments, [emitted]))
+            write_output(arguments.output or "-", emitted.content)
             _times(arguments, console, watch, time.perf_counter() - started)
             return
         linked = [link(item, cache=cache, observer=watch) for item in requests]
@@ -199,7 +203,7 @@ def _write(arguments: argparse.Namespace, console: Console, linked: Sequence[Lin
         write_output("-", report)
 
 
-def _write_map(arguments: argparse.Namespace, placed: Sequence[LinkedTarget | Work]) -> str:
+def _write_map(arguments: argparse.Namespace, placed: Sequence[LinkedTarget | Emitted]) -> str:
     """Draw the placement of each target; returns what is to be printed of it."""
     if not arguments.map:
         return ""
@@ -216,34 +220,6 @@ def _write_map(arguments: argparse.Namespace, placed: Sequence[LinkedTarget | Wo
     return ""
 
 
-def _emit(arguments: argparse.Namespace, console: Console, request: Request, watch: Observer) -> str | bytes:
-    """A stage before the cubin; the map and warnings go to ``console``."""
-    from pipelink.pipelines import Work, default_cache, monolith
-
-    work = Work(request, None if arguments.no_cache else default_cache(), watch)
-    if arguments.emit == "monolith":
-        folders = [Path(folder) for folder in arguments.source] or [Path(request.path).parent]
-        content: str | bytes = monolith(work, folders)
-    else:
-        work.run_passes()
-        if arguments.emit == "mlir":
-            content = f"{work.module}\n"
-        elif arguments.emit in ("nvvm", "ltoir"):
-            entry = work.entry()
-            content = entry.nvvm if arguments.emit == "nvvm" else entry.ltoir
-        else:
-            from pipelink.backend import nvjitlink
-
-            images = work.images()
-            with watch.timed("nvJitLink"):
-                content = nvjitlink.link(
-                    images, work.arch, ptx=True, lineinfo=request.lineinfo, options=request.options
-                ).data
-    console.diagnostics.items += work.diagnostics.items
-    console.say(_write_map(arguments, [work]))
-    return content
-
-
 def _times(arguments: argparse.Namespace, console: Console, watch: Observer, total: float) -> None:
     if arguments.verbose:
         rows = [*watch.times, ("total", total)]
@@ -254,7 +230,7 @@ class _Progress:
     """An observer that writes ``--save-temps``, and says what is being done when a link is slow."""
 
     def __init__(self, arguments: argparse.Namespace, console: Console) -> None:
-        from pipelink.pipelines import Observer
+        from pipelink.link import Observer
 
         self._console = console
         self._step = ""
@@ -313,7 +289,7 @@ def _reproduce(arguments: argparse.Namespace, console: Console, request: Request
         for number, folder in enumerate(map(Path, arguments.source or [str(Path(request.path).parent)])):
             words.append(f"--source=source{number}")
             names |= {f"source{number}/{file.name}": console.read(str(file)) for file in sorted(folder.glob("*.cu*"))}
-    from pipelink.pipelines import tool_versions
+    from pipelink.link.key import tool_versions
 
     about: dict[str, Any] = {"pipelink": version(), "python": sys.version, "tools": dict(tool_versions())}
     names["versions.json"] = json.dumps(about, indent=1).encode()

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from pipelink.tools.common import Console, ToolParser, refuse_overwriting, run_tool, write_output
 
 if TYPE_CHECKING:
+    from pipelink.audit.report import ObjectReport
     from pipelink.objects import Image, Object
-    from pipelink.objects.honesty import HonestyReport
 
 
 def parser() -> ToolParser:
@@ -40,10 +40,10 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
         else:
             items += read_objects(path, diagnostics=console.diagnostics)
     if arguments.verify:
-        from pipelink.objects import device
+        from pipelink.audit import contract
 
         for item in items:
-            device.verify(item, console.diagnostics)
+            contract.verify(item, console.diagnostics)
     audits = _audits(items, console) if arguments.audit else [[] for _ in items]
     if arguments.json:
         shown = [_as_json(item, reports, arguments) for item, reports in zip(items, audits, strict=True)]
@@ -60,11 +60,11 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     write_output(arguments.output, text)
 
 
-def _audits(items: Sequence[Object], console: Console) -> list[list[HonestyReport]]:
+def _audits(items: Sequence[Object], console: Console) -> list[list[ObjectReport]]:
     """What was found in each object, per architecture; problems become diagnostics."""
-    from pipelink.backend import alone
+    from pipelink.audit import objects
 
-    found = alone.audit_all(items)
+    found = objects.audit_all(items)
     for reports in found:
         for report in reports:
             report.diagnose(console.diagnostics)
@@ -102,7 +102,7 @@ def _as_ir(items: Sequence[Object]) -> str:
     return f"{module.operation.get_asm()}\n"
 
 
-def _as_json(item: Object, audits: Sequence[HonestyReport], arguments: argparse.Namespace) -> dict[str, Any]:
+def _as_json(item: Object, audits: Sequence[ObjectReport], arguments: argparse.Namespace) -> dict[str, Any]:
     components = [
         {"name": component.name, "records": [json.loads(record.text) for record in component.records]}
         for component in item.components

@@ -62,7 +62,7 @@ def transfer_of(connect: Connect) -> Transfer:
 
 def placement_of(connect: Connect) -> ConnectionPlacement | None:
     """What was placed for a connection; None before ``place``.  Raises LinkError ``bad-placement``."""
-    return connect.placed(transfer_of(connect).form) if connect.data.get("placement") else None
+    return connect.placed(transfer_of(connect).form) if connect.placement_attribute else None
 
 
 def legal(source: Port, target: Port) -> tuple[list[str], dict[str, Refusal]]:

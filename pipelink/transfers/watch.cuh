@@ -13,7 +13,7 @@
 // that thread comes to where they meet again, or exits.
 #pragma once
 
-// Layouts are those of pipelink/runtime/watch.py and timeline.py.
+// Layouts are those of pipelink/support/watch.py, and of hangs.py and timeline.py in pipelink/runtime.
 struct pl_watch {
   unsigned long long limit;  // nanoseconds; 0: waits have none
   char* control;             // pl_control
@@ -23,6 +23,7 @@ struct pl_watch {
   unsigned stays;  // not 0: threads must not leave alone (tensor memory has to be freed)
   unsigned warps;  // those that have a role, a bit each
 };
+static_assert(sizeof(pl_watch) == 56 && alignof(pl_watch) == 8, "links reserve room for it behind the parameters");
 struct pl_control {
   unsigned long long stop;  // when the kernel was stopped, 0: it was not
   unsigned records;         // how many were wanted

@@ -8,7 +8,7 @@ import pytest
 
 import pipelink
 from pipelink.backend import sass, toolchain
-from pipelink.backend.unit import compile_unit
+from pipelink.backend.monolith import compile_monolith
 from pipelink.target import target as find_target
 from test.compositions import (
     COMPOSITIONS,
@@ -68,7 +68,7 @@ def test_objects_that_run_on_hopper_link_for_sm_120a(name: str, objects: Objects
     kernel, target = compose(name, objects), "sm_120a"
     linked = kernel.link(target, cache=False)[target]
     text, folders = kernel.monolith(FOLDERS, target), [*FOLDERS, toolchain.transfer_dir()]
-    assert sass.compare(linked.cubin, compile_unit(text, f"{name}.cu", target, "sm_90", include_dirs=folders)) == []
+    assert sass.compare(linked.cubin, compile_monolith(text, f"{name}.cu", target, "sm_90", include_dirs=folders)) == []
     assert linked.audit.ok
     code = sass.read(linked.cubin)
     assert sass.count(code).calls == ()

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from pipelink.audit import contract
 from pipelink.backend import nvjitlink, toolchain
-from pipelink.objects import Image, device, parse_objects, read_objects
+from pipelink.objects import Image, parse_objects, read_objects
 from pipelink.support.diagnostics import LinkError
 
 SOURCE = Path(__file__).parent / "objects" / "component.cu"
@@ -94,7 +95,7 @@ def compile_image(source: str, arch: str = "sm_90a", std: str = "c++17") -> Imag
 @pytest.mark.parametrize("std", ["c++17", "c++20"])
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_100a"])
 def test_every_macro_writes_its_record(std: str, arch: str) -> None:
-    found = [json.loads(text) for text in device.device_records(compile_image(SOURCE.read_text(), arch, std))]
+    found = [json.loads(text) for text in contract.device_records(compile_image(SOURCE.read_text(), arch, std))]
     lines: list[int] = []
     for record in found:
         common = (record.pop("pipelink"), record.pop("component"), record.pop("file"))
@@ -122,9 +123,9 @@ def test_nvcc_and_nvrtc_write_the_same_bytes(tmp_path: Path) -> None:
     nvcc(SOURCE, tmp_path / "x.o", *LTO_90A, "-gencode", "arch=compute_80,code=lto_80", "-O2")
     (item,) = read_objects(tmp_path / "x.o")
     assert [image.arch for image in item.images] == ["sm_90a", "sm_80"]
-    device.verify(item)
+    contract.verify(item)
     texts = sorted(record.text for record in item.components[0].records)
-    assert texts == sorted(device.device_records(compile_image(SOURCE.read_text())))
+    assert texts == sorted(contract.device_records(compile_image(SOURCE.read_text())))
 
 
 @needs_nvcc
@@ -139,7 +140,7 @@ def test_verify_finds_a_contract_that_depends_on_the_architecture(tmp_path: Path
     nvcc(source, tmp_path / "arch.o", *LTO_90A, "-gencode", "arch=compute_80,code=lto_80")
     (item,) = read_objects(tmp_path / "arch.o")
     with pytest.raises(LinkError) as caught:
-        device.verify(item)
+        contract.verify(item)
     assert {d.id for d in caught.value.diagnostics} == {"contract-mismatch"}
     messages = [(d.location.line, d.message) for d in caught.value.diagnostics]
     assert messages == [
@@ -172,7 +173,7 @@ def test_merged_objects_are_split(tmp_path: Path) -> None:
     (item,) = read_objects(tmp_path / "m.o")
     assert [component.name for component in item.components] == ["x", "y"]
     assert [image.unit for image in item.images] == [0, 1]
-    device.verify(item)
+    contract.verify(item)
 
 
 def test_linked_code_holds_no_record() -> None:
@@ -209,7 +210,7 @@ __device__ __forceinline__ void load_rows(pl::self self, const Map& map, int til
 LIB_LOADER(lib::loader_64, 64)
 LIB_LOADER(lib::loader_128, 128)
 """
-    texts = device.device_records(compile_image(source))
+    texts = contract.device_records(compile_image(source))
     from pipelink.objects import object_bytes
 
     (item,) = parse_objects(object_bytes([compile_image(source)], texts), "x.o")
@@ -230,7 +231,7 @@ PL_ENTRY(mma) { acc::commit(self, acc::acquire(self)); }
     from pipelink.objects import object_bytes
 
     image = compile_image(source)
-    (item,) = parse_objects(object_bytes([image], device.device_records(image)), "x.o")
+    (item,) = parse_objects(object_bytes([image], contract.device_records(image)), "x.o")
     (port,) = [record.values for record in item.components[0].records if record.op == "port"]
     assert (port["touch"], port["cta_group"]) == ("tcgen05", 2)
     assert port["tiles"] == [
@@ -242,7 +243,7 @@ PL_ENTRY(mma) { acc::commit(self, acc::acquire(self)); }
 
 def test_a_macro_may_name_a_component() -> None:
     source = "#define NAME test::named\n#include <pipelink/component.cuh>\nPL_COMPONENT(NAME) {}\n"
-    (text,) = device.device_records(compile_image(source))
+    (text,) = contract.device_records(compile_image(source))
     assert json.loads(text)["component"] == "test::named"
 
 
@@ -250,6 +251,6 @@ def test_verify_compares_what_records_say_not_how_they_are_spelled() -> None:
     from pipelink.objects import object_bytes, parse_objects
 
     image = compile_image(SOURCE.read_text())
-    texts = [json.dumps(json.loads(text), indent=1).encode() for text in device.device_records(image)]
+    texts = [json.dumps(json.loads(text), indent=1).encode() for text in contract.device_records(image)]
     (item,) = parse_objects(object_bytes([image], texts), "x.o")
-    device.verify(item)
+    contract.verify(item)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from pipelink.audit import contract
 from pipelink.backend import includes, toolchain
-from pipelink.objects import Image, device, fatbin
+from pipelink.objects import Image, fatbin
 from pipelink.support.diagnostics import LinkError
 
 
@@ -26,7 +27,7 @@ def test_missing_wheels_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     image = Image("sm_80", "ltoir", "", b"")
     for use, wheel in (
         (lambda: toolchain.compile_ltoir("", "x.cu", "sm_80"), "nvidia-cuda-nvrtc"),
-        (lambda: device.device_records(image), "nvidia-nvjitlink"),
+        (lambda: contract.device_records(image), "nvidia-nvjitlink"),
         (lambda: fatbin.pack([image], "x"), "nvidia-nvfatbin"),
     ):
         with pytest.raises(LinkError) as caught:

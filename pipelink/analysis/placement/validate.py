@@ -6,7 +6,7 @@ so that what is wrong becomes an error at the operation that it is wrong on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from pipelink.ir.placement import LocalRing, ParameterSource, RingPlacement
@@ -27,20 +27,33 @@ def validate_placements(program: Program) -> None:
     """Look at all kernels that are placed, whole or in part.  Raises LinkError ``bad-placement``."""
     diagnostics = Diagnostics()
     for kernel in program.kernels:
-        views = (*kernel.instances.values(), *kernel.connects)
-        if not kernel.fused and kernel.data.get("pipelink.placement") and all(v.data.get("placement") for v in views):
+        if not kernel.fused and is_placed(kernel):
             validate(kernel, program.components, diagnostics)
     diagnostics.raise_if_errors()
+
+
+def _unplaced(kernel: Kernel) -> Iterator[Instance | Connect]:
+    return (view for view in (*kernel.instances.values(), *kernel.connects) if not view.placement_attribute)
+
+
+def is_placed(kernel: Kernel) -> bool:
+    """Whether all of a kernel has a placement and it has a launch contract, good or bad."""
+    return bool(kernel.data.get("pipelink.placement")) and kernel.launch is not None and not any(_unplaced(kernel))
+
+
+def require_placed(kernel: Kernel, diagnostics: Diagnostics) -> None:
+    """Report ``not-placed`` where it is not."""
+    if not is_placed(kernel):
+        where = next((view.location for view in _unplaced(kernel)), kernel.location)
+        diagnostics.error("not-placed", f"kernel '{kernel.name}' is not placed; run check,place first", where)
 
 
 def validate(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> bool:
     """Whether the placement of a kernel is there and can be read; ``components`` by name.  Reports ``not-placed`` and
     ``bad-placement``."""
     before = len(diagnostics.errors)
-    unplaced = [view for view in (*kernel.instances.values(), *kernel.connects) if not view.data.get("placement")]
-    if not kernel.data.get("pipelink.placement") or kernel.launch is None or unplaced:
-        where = unplaced[0].location if unplaced else kernel.location
-        diagnostics.error("not-placed", f"kernel '{kernel.name}' is not placed; run check,place first", where)
+    require_placed(kernel, diagnostics)
+    if len(diagnostics.errors) > before:
         return False
     validator = _Validator(kernel, components, diagnostics)
     validator.kernel_attributes()

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pipelink import pipelines
+from pipelink.link import Request, key, key_of
 from pipelink.objects import Contract, Object, from_ltoir
-from pipelink.pipelines import Request, key_of
 
 KERNEL = b'module @k attributes {pipelink.kernel = {target = "sm_90a"}} {}'
 
@@ -41,7 +40,7 @@ def test_another_input_is_another_key(changed: Request) -> None:
 
 def test_another_toolkit_is_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
     before = key_of(REQUEST)
-    versions = dict(pipelines.tool_versions())
+    versions = dict(key.tool_versions())
     for tool in versions:
-        monkeypatch.setattr(pipelines, "tool_versions", lambda tool=tool: tuple({**versions, tool: "0.0"}.items()))
+        monkeypatch.setattr(key, "tool_versions", lambda tool=tool: tuple({**versions, tool: "0.0"}.items()))
         assert key_of(REQUEST) != before

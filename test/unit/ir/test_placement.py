@@ -101,3 +101,17 @@ def _near_transfer(path: Path, node: ast.Constant) -> bool:
     """Whether a plain word that is also a transfer's name stands in a comparison with one."""
     line = path.read_text().splitlines()[node.lineno - 1]
     return re.search(r"transfer\S*\s*(==|!=|in|not in)|(==|!=)\s*\S*transfer|\[\"transfer\"\]", line) is not None
+
+
+def test_nobody_reads_a_placement_without_its_type() -> None:
+    """A placement is a value: no step indexes into the dictionary of the IR, nor falls back to an empty one."""
+    attribute = r"data(\.get\(|\[)\"(pipelink\.)?placement\"[\])]+[.\[]"
+    loose = re.compile(rf"place(ment|d)(_attribute)?(\[\"|\.get\()|placement or \{{\}}|{attribute}")
+    found = [
+        f"{path.relative_to(SOURCES)}:{number}: {line.strip()}"
+        for path in python_files()
+        if "runtime" not in path.parts
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if loose.search(line)
+    ]
+    assert not found, found

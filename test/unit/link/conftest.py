@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from pipelink.audit.contract import device_records
 from pipelink.backend import toolchain
 from pipelink.objects import Image, object_bytes
-from pipelink.objects.device import device_records
 
 FILL = """
 #include <pipelink/component.cuh>

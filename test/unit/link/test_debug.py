@@ -15,7 +15,7 @@ import pipelink
 from pipelink.api import Linked
 from pipelink.backend import sass, toolchain
 from pipelink.components.gemm import Composer
-from pipelink.pipelines import HANG_LIMIT, Request, key_of, link
+from pipelink.link import HANG_LIMIT, Request, key_of, link
 from pipelink.runtime import load
 from pipelink.support.diagnostics import LinkError
 from test.broken import BROKEN, link_broken

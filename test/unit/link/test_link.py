@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from pipelink import pipelines
 from pipelink.backend import sass, toolchain
 from pipelink.backend.cache import Cache
+from pipelink.link import LinkedTarget, Observer, Request, emit, key, key_of, link
+from pipelink.link.objects import begin
+from pipelink.link.steps import pipeline
 from pipelink.objects import Object, read_objects
-from pipelink.pipelines import LinkedTarget, Observer, Request, key_of, link, monolith
-from pipelink.support.diagnostics import LinkError
+from pipelink.passes.pipeline import pass_name
+from pipelink.support.diagnostics import Diagnostics, LinkError, error
 
 KERNEL = b"""
 module @filled attributes {pipelink.kernel = {target = "sm_90a"}} {
@@ -80,13 +82,13 @@ def test_contracts_and_code_in_memory_are_in_the_key(fill: Path) -> None:
 
 def test_tools_and_sources_are_in_the_key(request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
     base = key_of(request_)
-    versions = dict(pipelines.tool_versions())
+    versions = dict(key.tool_versions())
     for tool in versions:
         changed = tuple({**versions, tool: "0.0"}.items())
-        monkeypatch.setattr(pipelines, "tool_versions", lambda changed=changed: changed)
+        monkeypatch.setattr(key, "tool_versions", lambda changed=changed: changed)
         assert key_of(request_) != base, tool
     monkeypatch.undo()
-    monkeypatch.setattr(pipelines, "source_digest", lambda: "another version of the passes or the transfers")
+    monkeypatch.setattr(key, "source_digest", lambda: "another version of the passes or the transfers")
     assert key_of(request_) != base
 
 
@@ -99,8 +101,8 @@ def test_the_source_digest_covers_passes_transfers_and_headers(monkeypatch: pyte
         return original(path)
 
     monkeypatch.setattr(Path, "read_bytes", read_bytes)
-    pipelines.source_digest.__wrapped__()
-    assert {"pipelines.py", "place.py", "ring.cu", "component.cuh", "dialect.irdl"} <= set(read)
+    key.source_digest.__wrapped__()
+    assert {"steps.py", "place.py", "ring.cu", "component.cuh", "dialect.irdl"} <= set(read)
 
 
 # ------------------------------------------------------------------------------------------------------------ links
@@ -120,16 +122,16 @@ def test_a_link_is_cached(request_: Request, tmp_path: Path) -> None:
 
 
 def test_an_object_is_verified_once(request_: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipelink.objects import device
+    from pipelink.audit import contract
 
     seen: list[str] = []
-    original = device.verify
+    original = contract.verify
 
     def verify(item: Object, *arguments: object, **options: object) -> None:
         seen.append(Path(item.path).name)
         original(item, *arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(device, "verify", verify)
+    monkeypatch.setattr(contract, "verify", verify)
     link(request_, cache=Cache(tmp_path))
     link(replace(request_, lineinfo=True), cache=Cache(tmp_path))
     assert sorted(seen) == sorted(path.name for path in request_.objects if isinstance(path, Path))
@@ -139,22 +141,37 @@ def test_an_object_is_verified_once(request_: Request, tmp_path: Path, monkeypat
 
 def test_an_object_is_audited_once(request_: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For what the kernel takes of it: another component of the same object is another audit."""
-    from pipelink.backend import alone
+    from pipelink.audit import objects
 
     seen: list[tuple[str, ...]] = []
-    original = alone.audit
+    original = objects.audit
 
     def audit(item: Object, *arguments: object, **options: object) -> object:
         seen.append(tuple(sorted({component.symbol for component in item.components} & set(options["only"]))))  # type: ignore[call-overload]
         return original(item, *arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(alone, "audit", audit)
+    monkeypatch.setattr(objects, "audit", audit)
     link(request_, cache=Cache(tmp_path))
     link(replace(request_, lineinfo=True), cache=Cache(tmp_path))
     first = list(seen)
     assert sorted(seen) == [("test.fill",), ("test.ramp",)]
     link(replace(request_, text=KERNEL.replace(b"@test.ramp", b"@test.constant")), cache=Cache(tmp_path))
     assert seen[len(first) :] == [("test.constant",)]
+
+
+def test_work_beside_the_link() -> None:
+    seen = Diagnostics()
+    join = begin(lambda diagnostics: diagnostics.warning("unused-resource", "buffer"), seen)
+    join()
+    assert [item.id for item in seen.items] == ["unused-resource"]
+    with pytest.raises(LinkError, match="unused-port"):
+        begin(lambda diagnostics: diagnostics.error("unused-port", "port"), Diagnostics())()
+
+    def fails(_: Diagnostics) -> None:
+        raise error("nvjitlink-failed", "no")
+
+    with pytest.raises(LinkError, match="nvjitlink-failed"):
+        begin(fails, Diagnostics())()
 
 
 def linked_by(request: Request, folder: Path, results: "multiprocessing.Queue[tuple[bytes, bool]]") -> None:
@@ -202,6 +219,22 @@ def test_kernels_are_chosen_by_name(request_: Request) -> None:
         link(replace(request_, text=b"module {}"))
 
 
+@pytest.mark.parametrize(
+    ("passes", "before", "after"),
+    [
+        ("check,place,fuse", "check place", "prove transfer fold entry"),
+        ("prove,place,check,place{objective=min-smem},entry", "prove place check place", "entry"),
+        ("transfer,fold,entry", "", "transfer fold entry"),  # placed before
+        ("check,fuse", "check", "prove transfer fold entry"),
+        ("check", "check", ""),
+    ],
+)
+def test_where_a_pipeline_is_cut(request_: Request, passes: str, before: str, after: str) -> None:
+    cut = pipeline(replace(request_, passes=passes))
+    assert " ".join(map(pass_name, cut.before)) == before
+    assert " ".join(map(pass_name, cut.after)) == after
+
+
 def test_a_pipeline_without_place_is_refused(request_: Request) -> None:
     with pytest.raises(LinkError, match="does not place kernel 'filled'"):
         link(replace(request_, passes="check"))
@@ -241,8 +274,8 @@ PL_DEFINE(value)(pl::self, int i) -> float {
 
 
 def test_the_monolith_is_one_translation_unit(request_: Request, sources: Path) -> None:
-    text = monolith(pipelines.Work(request_, None, Observer()), [sources])
+    text = str(emit(request_, "monolith", folders=[sources]).content)
     monolithic = toolchain.compile_cubin(text, "monolith.cu", "sm_90a")
     assert sass.compare(monolithic, link(request_).cubin) == []
     with pytest.raises(LinkError, match="source-not-found"):
-        monolith(pipelines.Work(request_, None, Observer()), [sources / "none"])
+        emit(request_, "monolith", folders=[sources / "none"])

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelink.objects import device, read_objects
+from pipelink.audit import contract
+from pipelink.objects import read_objects
 
 ROOT = Path(__file__).parents[3]
 
@@ -23,4 +24,4 @@ def test_cmake_example(tmp_path: Path) -> None:
     (item,) = read_objects(tmp_path / "libcomponents.a")
     assert item.components[0].name == "example::scale"
     assert [image.arch for image in item.ltoir] == ["sm_80", "sm_90a"]
-    device.verify(item)
+    contract.verify(item)

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from pipelink import ir
+from pipelink.audit import contract
 from pipelink.backend import toolchain
 from pipelink.ir import builder
-from pipelink.objects import Contract, Image, Object, device, from_ltoir, object_bytes, parse_objects, to_ir
+from pipelink.objects import Contract, Image, Object, from_ltoir, object_bytes, parse_objects, to_ir
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location
 
 SOURCE = Path(__file__).parent / "component.cu"
@@ -18,7 +19,7 @@ SOURCE = Path(__file__).parent / "component.cu"
 def compiled() -> Object:
     code = toolchain.compile_ltoir(SOURCE.read_text(), "component.cu", "sm_90a")
     image = Image("sm_90a", "ltoir", toolchain.toolkit_version(), code)
-    (item,) = parse_objects(object_bytes([image], device.device_records(image)), "everything.o")
+    (item,) = parse_objects(object_bytes([image], contract.device_records(image)), "everything.o")
     return item
 
 
@@ -104,7 +105,7 @@ def test_code_without_records_is_not_verified() -> None:
     code = toolchain.compile_ltoir("__device__ int f() { return 1; }", "f.cu", "sm_90a")
     item = from_ltoir({"sm_90a": code}, Contract("py::f"), name="f.py")
     found = Diagnostics()
-    device.verify(item, found)
+    contract.verify(item, found)
     assert [(d.severity, d.id) for d in found.items] == [("warning", "unverified-contract")]
 
 
@@ -160,10 +161,10 @@ def test_arch_dependent_contract() -> None:
     contracts = []
     for arch in ("sm_80", "sm_90a"):
         image = Image(arch, "ltoir", "", toolchain.compile_ltoir(source, "x.cu", arch))
-        read = [parse_record(text, "x.cu", Location("x.cu"), Diagnostics()) for text in device.device_records(image)]
+        read = [parse_record(text, "x.cu", Location("x.cu"), Diagnostics()) for text in contract.device_records(image)]
         contracts.append((arch, [record for record in read if record is not None]))
     with pytest.raises(LinkError) as caught:
-        device.same_contract(contracts)
+        contract.same_contract(contracts)
     (problem,) = caught.value.diagnostics
     assert problem.id == "arch-dependent-contract"
     assert problem.message == "smem 's' of component 'x' differs between sm_80 and sm_90a: bytes is 128, there 256"

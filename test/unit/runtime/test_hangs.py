@@ -11,9 +11,10 @@ import pytest
 
 from pipelink.backend import toolchain
 from pipelink.runtime import driver, hangs, watch
-from pipelink.runtime.debug import BLOCK_BYTES, Debug, RoleThreads, Site
+from pipelink.runtime.debug import Debug, RoleThreads, Site
 from pipelink.runtime.timeline import EVENT, LANE
 from pipelink.support.diagnostics import LinkError, render_text
+from pipelink.support.watch import BLOCK, BLOCK_ALIGN
 
 LOAD, MMA, STORE = "@load::@load", "@mma::@run", "@store::@run"
 ACQUIRE, WAIT, TAKE = 0, 1, 2
@@ -83,8 +84,9 @@ def test_threads_of_no_role_and_damaged_records() -> None:
 
 def test_layouts_are_those_of_the_device_code() -> None:
     """The structures of watch.cuh, as the compiler lays them out."""
-    sizes = {"pl_watch": BLOCK_BYTES, "pl_record": hangs.RECORD.size, "pl_lane": LANE.size, "pl_event": EVENT.size}
+    sizes = {"pl_watch": BLOCK.size, "pl_record": hangs.RECORD.size, "pl_lane": LANE.size, "pl_event": EVENT.size}
     lines = ['#include "watch.cuh"', *(f"static_assert(sizeof({name}) == {size});" for name, size in sizes.items())]
+    lines.append(f"static_assert(alignof(pl_watch) == {BLOCK_ALIGN});")
     # the counts of CTAs follow the control words, with the structure rounded up to its alignment
     lines.append(f"static_assert(sizeof(pl_control) == {watch.CONTROL} + 8);")
     toolchain.compile_ltoir("\n".join(lines), "layout.cu", "sm_90", include_dirs=[toolchain.transfer_dir()])
@@ -136,7 +138,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(driver, "cuda", lambda: device.cuda)
         monkeypatch.setattr(driver, "current", current)
         made = watch.Watch("gemm", None, debug)
-        block = ctypes.create_string_buffer(BLOCK_BYTES)
+        block = ctypes.create_string_buffer(BLOCK.size)
         made.launch((4, 1, 1), 0, ctypes.addressof(block), lambda: None)
         return made, block.raw
 

@@ -119,3 +119,9 @@ def test_a_long_line_is_cut_around_its_caret() -> None:
     start = render_text(Diagnostic("error", "usage", "m", Location("-", 1, 3, line))).splitlines()
     assert start[2] == "    ^"
     assert start[1].endswith("…")
+
+
+def test_diagnostics_are_read_back() -> None:
+    notes = (Note("declared here", Location("b.cu", 3)), Note("the log"))
+    item = Diagnostic("warning", "unused-resource", "buffer 'x'", Location("a.mlir", 1, 2), notes, "leave it out")
+    assert Diagnostic.from_json(item.to_json()) == item

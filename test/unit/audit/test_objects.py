@@ -1,5 +1,5 @@
 """Audits of objects: what shipped components and the examples are found to do is what they declare, and what tells an
-honest object from another.  test/lit/objdump/audit*.test shows each kind of dishonesty."""
+object that does what it declares from another.  test/lit/objdump/audit*.test shows each kind of difference."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from pipelink import components
-from pipelink.backend import alone, alone_registers, aside, toolchain
+from pipelink.audit import objects, registers
+from pipelink.audit.claims import Claims, Use, split_symbol
+from pipelink.audit.report import ObjectReport, Problem, Row
+from pipelink.backend import toolchain
 from pipelink.contract.abi import NVVM, function, mangle
 from pipelink.objects import Contract, Image, Object, from_ltoir, read_objects
-from pipelink.objects.claims import Claims, Use, split_symbol
-from pipelink.objects.honesty import HonestyReport, Problem, Row
-from pipelink.support.diagnostics import Diagnostics, LinkError, Location, error
+from pipelink.support.diagnostics import Diagnostics, LinkError, Location
 
 ROOT = Path(__file__).resolve().parents[3]
 PL_CC = Path(sys.executable).parent / "pl-cc"
@@ -40,7 +41,7 @@ def code(source: str, arch: str = "sm_90a") -> Image:
     return Image(arch, "ltoir", toolchain.toolkit_version(), toolchain.compile_ltoir(source, "code.cu", arch))
 
 
-def found(reports: list[list[HonestyReport]]) -> list[str]:
+def found(reports: list[list[ObjectReport]]) -> list[str]:
     diagnostics = Diagnostics()
     for report in (report for of_object in reports for report in of_object):
         report.diagnose(diagnostics)
@@ -49,7 +50,7 @@ def found(reports: list[list[HonestyReport]]) -> list[str]:
 
 @pytest.mark.parametrize("source", SELECTION)
 def test_shipped_components_are_what_they_declare(source: str, tmp_path: Path) -> None:
-    reports = alone.audit_all(compiled(ROOT / source, tmp_path, SELECTION[source]))
+    reports = objects.audit_all(compiled(ROOT / source, tmp_path, SELECTION[source]))
     assert found(reports) == []
     (report,) = reports[0]
     assert report.ok
@@ -62,8 +63,8 @@ def test_shipped_components_are_what_they_declare(source: str, tmp_path: Path) -
 def test_what_numba_made_is_read_too() -> None:
     """The example's epilogue: Python to LTO-IR, with a contract that Python states."""
     script = """import epilogue
-from pipelink.backend import alone
-print(alone.audit_all([epilogue.component()])[0][0].render())"""
+from pipelink.audit import objects
+print(objects.audit_all([epilogue.component()])[0][0].render())"""
     run = subprocess.run(
         [sys.executable, "-c", script],
         cwd=ROOT / "examples" / "numba_epilogue",
@@ -86,12 +87,12 @@ def test_functions_of_helper_objects_are_the_callers() -> None:
     """A helper without a contract is no external once it is given, and what it does counts as its caller's."""
     contract = Contract("lit::caller").role("run", 2)
     caller = from_ltoir({"sm_90a": code(CALLER % contract.symbol("run", "pl_enter")).data}, contract)
-    assert found(alone.audit_all([caller])) == [
+    assert found(objects.audit_all([caller])) == [
         "error: role 'run' of 'lit::caller' calls 'helper', which neither the object nor its contract has"
         " [undeclared-external]"
     ]
     helper = Object("helper.o", "", (), (code(HELPER),))
-    assert found(alone.audit_all([caller, helper])) == [
+    assert found(objects.audit_all([caller, helper])) == [
         "error: role 'run' of 'lit::caller' uses named barrier 3, which the linker did not give it [hard-coded-barrier]"
     ]
 
@@ -101,7 +102,7 @@ def test_accessors_of_others_are_undeclared() -> None:
     stranger = mangle("lit::other::ab", "pl_acquire", "iPv")
     source = f"""extern "C" __device__ unsigned {stranger}(int, void*);
     extern "C" __device__ void {contract.symbol("run", "pl_enter")}(int id, void* frame) {{ {stranger}(id, frame); }}"""
-    (text,) = found(alone.audit_all([from_ltoir({"sm_90a": code(source).data}, contract)]))
+    (text,) = found(objects.audit_all([from_ltoir({"sm_90a": code(source).data}, contract)]))
     assert "calls 'lit::other::ab::pl_acquire'" in text
     assert text.endswith("[undeclared-external]")
 
@@ -111,14 +112,14 @@ def test_a_call_through_a_pointer_is_one_that_nobody_declared() -> None:
     source = f"""extern "C" __device__ void {contract.symbol("run", "pl_enter")}(int id, void* frame) {{
       (*static_cast<void (**)(int)>(frame))(id);
     }}"""
-    (text,) = found(alone.audit_all([from_ltoir({"sm_90a": code(source).data}, contract)]))
+    (text,) = found(objects.audit_all([from_ltoir({"sm_90a": code(source).data}, contract)]))
     assert "role 'run' of 'lit::caller' calls through a pointer" in text
 
 
 def test_a_problem_that_every_architecture_has_is_said_once(tmp_path: Path) -> None:
     source = ROOT / "test" / "lit" / "objdump" / "Inputs" / "audit" / "barriers.cu"
     (item,) = compiled(source, tmp_path, "sm_80", "--arch", "sm_90", "-X=-w")
-    reports = [alone.audit(item, [image], image.arch, only=["lit.fixed"]) for image in item.ltoir]
+    reports = [objects.audit(item, [image], image.arch, only=["lit.fixed"]) for image in item.ltoir]
     assert [report.arch for report in reports] == ["sm_80", "sm_90"]
     assert all(not report.ok for report in reports)
     assert len(found([reports])) == 1
@@ -127,21 +128,21 @@ def test_a_problem_that_every_architecture_has_is_said_once(tmp_path: Path) -> N
 def test_code_that_is_no_code_is_an_error() -> None:
     broken = from_ltoir({"sm_90a": b"\0" * 64}, Contract("lit::broken").role("run", 1))
     with pytest.raises(LinkError) as raised:
-        alone.audit_all([broken])
+        objects.audit_all([broken])
     assert raised.value.diagnostics[0].id == "nvjitlink-failed"
 
 
 def test_an_entry_that_the_code_lacks_is_not_judged() -> None:
     """An object of several translation units has code for an architecture in some of them only."""
     item = from_ltoir({"sm_90a": code("__device__ int nothing;").data}, Contract("lit::absent").role("run", 1))
-    assert alone.audit_all([item])[0][0].rows == ()
+    assert objects.audit_all([item])[0][0].rows == ()
 
 
 # -------------------------------------------------------------------------------------------------------- the parts
 def test_reports_side_by_side() -> None:
     where = Location("a.cu", 3)
     problem = Problem("error", "cta-barrier", "it waits", where, quotes=("bar.sync 0", "bar.sync 0", "x", "y"))
-    report = HonestyReport("a.o", "sm_90a", (Row("a", "role 'r'", "named barriers", "none", "id 0", (problem,)),))
+    report = ObjectReport("a.o", "sm_90a", (Row("a", "role 'r'", "named barriers", "none", "id 0", (problem,)),))
     assert report.render().splitlines() == [
         "audit of 'a.o' for sm_90a",
         "                    declared  found",
@@ -191,7 +192,7 @@ def test_symbols_and_what_they_name() -> None:
 )
 def test_how_arguments_lie_in_a_pack(layouts: list[tuple[int, int]], offsets: list[int], alignment: int) -> None:
     """As a C++ compiler lays out a struct of the first and the struct of the rest."""
-    assert alone_registers.pack_offsets(layouts) == (offsets, alignment)
+    assert registers.pack_offsets(layouts) == (offsets, alignment)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +201,7 @@ def test_how_arguments_lie_in_a_pack(layouts: list[tuple[int, int]], offsets: li
      ("tile_coord", 12, 4), ("struct<16,8>", 16, 8), ("work_item<24,8>[2]", 48, 8), ("const f64", 8, 8)],
 )  # fmt: skip
 def test_types_of_signatures(type_: str, size: int, align: int) -> None:
-    assert alone_registers.layout(type_) == (size, align)
+    assert registers.layout(type_) == (size, align)
 
 
 def test_a_role_counts_its_fragments_in_registers(tmp_path: Path) -> None:
@@ -219,23 +220,8 @@ PL_ENTRY(run) {
 }""")
     (item,) = compiled(source, tmp_path, "sm_90a")
     claims = Claims(item.components[0])
-    need = alone_registers.measure(claims, claims.code[0], item.ltoir, "sm_90a", [24, 96])
+    need = registers.measure(claims, claims.code[0], item.ltoir, "sm_90a", [24, 96])
     assert not need.problem
     assert 64 < need.registers < 96
     assert need.spilled[24] > 0
     assert need.spilled[96] == 0
-
-
-def test_work_beside_the_link() -> None:
-    seen = Diagnostics()
-    join = aside.beside(lambda diagnostics: diagnostics.warning("unused-resource", "buffer"), seen)
-    join()
-    assert [item.id for item in seen.items] == ["unused-resource"]
-    with pytest.raises(LinkError, match="unused-port"):
-        aside.beside(lambda diagnostics: diagnostics.error("unused-port", "port"), Diagnostics())()
-
-    def fails(_: Diagnostics) -> None:
-        raise error("nvjitlink-failed", "no")
-
-    with pytest.raises(LinkError, match="nvjitlink-failed"):
-        aside.beside(fails, Diagnostics())()

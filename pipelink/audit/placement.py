@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from pipelink.objects.ptx import Function, Instruction
-from pipelink.objects.ptx_values import SPECIAL, Node, number, parameter_of, registers, results, returns, sources
+from pipelink.audit.values import SPECIAL, Node, number, parameter_of, registers, results, returns, sources
+from pipelink.backend.ptx import Function, Instruction
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""The audit: is the cubin what the contracts and the placement said?
+"""The audit of a linked kernel: is the cubin what the contracts and the placement said?
 
 Input: the linked cubin, the logs of nvJitLink and ptxas, the placement, and the images that went in.
-Output: an :class:`AuditReport` of named checks, each with what was expected and what was found; a check that fails is
+Output: a :class:`KernelReport` of named checks, each with what was expected and what was found; a check that fails is
 an error diagnostic.  A vendor backend that silently drops a ``setmaxnreg``, keeps a call, or spills produces a cubin
 that runs slowly or hangs, so every link is audited and a link that lost something fails.
 """
@@ -9,18 +9,17 @@ that runs slowly or hangs, so every link is audited and a link that lost somethi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from pipelink.audit.report import Check, KernelReport
 from pipelink.backend import cubin as cubin_file
 from pipelink.backend import sass
 from pipelink.backend.nvjitlink import demangle
-from pipelink.support.diagnostics import Diagnostic, LinkError, Note
+from pipelink.ir.placement import ConnectionPlacement, InstancePlacement, KernelPlacement, RingPlacement
 
 _WARNING = re.compile(r"^.*\bC75\d\d\b.*$", re.MULTILINE)
 _SPILL = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
-RESERVED_SMEM = 1024  # bytes at address 0 that the driver owns
 _CORE_REGISTERS = 65536  # per SM and per CTA, on every arch that this linker targets
 
 
@@ -49,129 +48,41 @@ class Expectation:
     leaves: bool = False  # a debug link: threads may leave in the middle of a role
 
 
-@dataclass(frozen=True)
-class Check:
-    """One line of the report; ``id`` is the diagnostic it becomes when it fails."""
-
-    name: str
-    id: str
-    expected: str
-    actual: str
-    ok: bool
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class AuditReport:
-    """The checks of one cubin."""
-
-    kernel: str
-    arch: str
-    checks: tuple[Check, ...]
-    instructions: int
-    registers: int
-
-    @property
-    def ok(self) -> bool:
-        return all(check.ok for check in self.checks)
-
-    def diagnostics(self) -> list[Diagnostic]:
-        """One error per failed check."""
-        return [
-            Diagnostic(
-                "error",
-                check.id,
-                f"kernel '{self.kernel}' ({self.arch}): {check.name}: expected {check.expected}, found {check.actual}",
-                notes=tuple(Note(text) for text in check.notes),
-            )
-            for check in self.checks
-            if not check.ok
-        ]
-
-    def raise_if_failed(self) -> None:
-        """Raise one LinkError with every failed check."""
-        if not self.ok:
-            raise LinkError(self.diagnostics())
-
-    def render(self) -> str:
-        """The report as a table for people."""
-        rows = [("check", "expected", "found", "")]
-        rows += [(c.name, c.expected, c.actual, "ok" if c.ok else "FAILED") for c in self.checks]
-        widths = [max(len(row[i]) for row in rows) for i in range(3)]
-        head = f"audit of '{self.kernel}' for {self.arch}: {self.instructions} instructions,"
-        head += f" {self.registers} registers at entry"
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0), strict=True)) for row in rows]
-        return "\n".join([head, *(f"  {line.rstrip()}" for line in lines)])
-
-    def to_json(self) -> dict[str, object]:
-        """The report as plain data; :meth:`from_json` reads it back."""
-        return {
-            "kernel": self.kernel,
-            "arch": self.arch,
-            "instructions": self.instructions,
-            "registers": self.registers,
-            "checks": [
-                {
-                    "name": c.name,
-                    "id": c.id,
-                    "expected": c.expected,
-                    "actual": c.actual,
-                    "ok": c.ok,
-                    "notes": list(c.notes),
-                }
-                for c in self.checks
-            ],
-        }
-
-    @staticmethod
-    def from_json(data: Mapping[str, Any]) -> AuditReport:
-        checks = tuple(
-            Check(c["name"], c["id"], c["expected"], c["actual"], c["ok"], tuple(c["notes"])) for c in data["checks"]
-        )
-        return AuditReport(data["kernel"], data["arch"], checks, data["instructions"], data["registers"])
-
-
 def expectation(
     kernel: str,
-    placement: Mapping[str, Any],
-    instances: Iterable[Mapping[str, Any]],
-    connections: Iterable[Mapping[str, Any]] = (),
+    placement: KernelPlacement,
+    instances: Iterable[InstancePlacement],
+    connections: Iterable[ConnectionPlacement] = (),
     *,
     stack_bytes: int = 0,
     smem_limit: int | None = None,
     leaves: bool = False,
 ) -> Expectation:
-    """The expectation that the placement attributes of a kernel, of its instances and of its connections state.
+    """The expectation that the placements of a kernel, of its instances and of its connections state.
 
     A warpgroup that keeps the registers it has at entry needs no setmaxnreg, so none is expected."""
     barriers: set[int] = set()
     for instance in instances:
-        barriers |= {int(barrier["id"]) for barrier in instance.get("barriers", {}).values()}
-        for local in instance.get("locals", {}).values():
-            if "barrier" in local:
-                barriers.add(int(local["barrier"]["id"]))
+        barriers |= {barrier.id for barrier in instance.barriers.values()}
+        barriers |= {local.barrier.id for local in instance.locals.values()}
     for connection in connections:
-        if "barrier" in connection:
-            barriers.add(int(connection["barrier"]["id"]))
+        if isinstance(connection, RingPlacement) and connection.barrier is not None:
+            barriers.add(connection.barrier.id)
     return Expectation(
         kernel,
-        int(placement["threads"]),
-        tuple(
-            int(group["registers"])
-            for group in placement.get("warpgroups", ())
-            if group.get("registers", 0) not in (0, placement.get("entry_registers"))
-        ),
+        placement.threads,
+        tuple(count for count in placement.registers if count not in (0, placement.entry_registers)),
         tuple(sorted(barriers)),
-        int(placement["smem_bytes"]),
-        int(placement.get("min_ctas", 1)),
+        placement.smem_bytes,
+        placement.min_ctas,
         stack_bytes,
         smem_limit,
-        int(placement.get("tmem_columns", 0)),
+        placement.tmem_columns or 0,
         leaves,
     )
 
 
-def audit(cubin: bytes, expected: Expectation, *, log: str = "", inputs: Sequence[LinkInput] = ()) -> AuditReport:
+def audit(cubin: bytes, expected: Expectation, *, log: str = "", inputs: Sequence[LinkInput] = ()) -> KernelReport:
     """Audit one linked cubin.  Never raises for what it finds: the report says it.
 
     Raises LinkError ``bad-cubin`` or ``disassembly-failed`` if the image cannot be read at all."""
@@ -192,7 +103,7 @@ def audit(cubin: bytes, expected: Expectation, *, log: str = "", inputs: Sequenc
         _threads(facts, expected),
         _warnings(log, expected),
     ]
-    return AuditReport(expected.kernel, listing.arch, tuple(checks), counts.instructions, facts.registers)
+    return KernelReport(expected.kernel, listing.arch, tuple(checks), counts.instructions, facts.registers)
 
 
 def _list(items: Iterable[object]) -> str:

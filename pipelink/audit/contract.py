@@ -1,4 +1,4 @@
-"""What an object's device code says about its contract.
+"""Whether an object's contract is the one that its device code was compiled with.
 
 The header compiles every record into each architecture's code as well, as a variable that no code reads.  nvJitLink
 turns one image into PTX, where variables stand with their names and bytes; the records there are compared with the
@@ -7,15 +7,14 @@ contract section, which the host compiler wrote.  A link drops the variables, so
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
 
+from pipelink.backend import nvjitlink
 from pipelink.objects.model import Image, Object, Record
 from pipelink.objects.records import parse_record
-from pipelink.support.diagnostics import UNKNOWN, Diagnostics, Location, Note, error
+from pipelink.support.diagnostics import UNKNOWN, Diagnostics, Location, Note
 
 _RECORD = re.compile(rb"\.b8\s+\w*pl_record_\w+_text\w*\[\d+\]\s*=\s*\{([^}]*)\}")
 
@@ -24,40 +23,14 @@ def device_records(image: Image, name: str = "component", where: Location = UNKN
     """The records (JSON texts) in one LTO-IR image; ``name`` is its origin in messages, ``where`` its file.
     Raises LinkError ``nvjitlink-failed`` or ``toolchain-missing``."""
     found: list[bytes] = []
-    for match in _RECORD.finditer(_ptx(image, name, where)):
+    code = nvjitlink.translate(nvjitlink.Image(name, image.data), image.arch, where)
+    for match in _RECORD.finditer(code):
         try:
             data = bytes(int(byte) & 255 for byte in match.group(1).split(b","))
         except ValueError:
             continue
         found.append(data.split(b"\0")[0])
     return tuple(found)
-
-
-def _ptx(image: Image, name: str, where: Location) -> bytes:
-    try:
-        nvjitlink: Any = importlib.import_module("cuda.bindings.nvjitlink")
-        nvjitlink.version()
-    except (ImportError, RuntimeError) as problem:
-        hint = "pip install cuda-bindings nvidia-nvjitlink"
-        raise error("toolchain-missing", f"nvJitLink cannot be loaded: {problem}", hint=hint) from problem
-    options = [f"-arch={image.arch}", "-lto", "-ptx"]
-    handle = nvjitlink.create(len(options), options)
-    try:
-        kind = nvjitlink.InputType.FATBIN if image.packed else nvjitlink.InputType.LTOIR
-        nvjitlink.add_data(handle, kind, image.data, len(image.data), name)
-        nvjitlink.complete(handle)
-        text = bytearray(nvjitlink.get_linked_ptx_size(handle))
-        nvjitlink.get_linked_ptx(handle, text)
-        return bytes(text)
-    except nvjitlink.nvJitLinkError as problem:
-        size = nvjitlink.get_error_log_size(handle)
-        log = bytearray(size)
-        nvjitlink.get_error_log(handle, log)
-        notes = [Note(f"nvJitLink's log: {log.decode('utf-8', 'replace').strip(chr(0))}")]
-        message = f"nvJitLink cannot read the LTO-IR for {image.arch} of '{name}': {problem}"
-        raise error("nvjitlink-failed", message, where, notes=notes) from problem
-    finally:
-        nvjitlink.destroy(handle)
 
 
 def verify(item: Object, diagnostics: Diagnostics | None = None, *, images: Sequence[Image] | None = None) -> None:

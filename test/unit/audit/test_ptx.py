@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelink.objects import ptx
-from pipelink.objects.ptx_placement import Placed, placement_uses, size_uses
-from pipelink.objects.ptx_values import Origins, number
+from pipelink.audit.placement import Placed, placement_uses, size_uses
+from pipelink.audit.values import Origins, number
+from pipelink.backend import ptx
 
 FIRST = "_ZN1a1r15pl_first_threadEiPv"
 

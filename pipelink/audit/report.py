@@ -1,23 +1,103 @@
-"""What an audit of an object reports: what its contract declares beside what its code was found to do.
+"""What audits report: of a linked kernel, checks with what was expected and what was found; of an object, what its
+contract declares beside what its code was found to do.
 
-The PTX is that of the object linked by itself: one kernel for each role and answer, in which every accessor is still a
-call (``backend.alone`` makes it).  So the code shows which barriers, ports and memory it uses, and whether it got them
-from the linker: a barrier id that comes out of ``pl_id`` was placed, one that is a number was not.  What breaks a
-composition is an error; what is only suspicious, or cannot be followed, a warning.  The rules about one role or answer
-stand in ``honesty_code``, those about a component's ports and resources in ``honesty_use``.
+Whatever fails in a kernel is an error of the link.  In an object, what breaks a composition is an error; what is only
+suspicious, or cannot be followed, a warning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipelink.support.diagnostics import Diagnostic, Diagnostics, Location, Note, Severity
+from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, Location, Note, Severity
 
 MAX_QUOTED = 3  # instructions that a problem quotes
 _WIDEST = 60  # characters of a column
 _VERDICTS = {"ok": "", "warning": "WARNING", "error": "FAILED"}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the report; ``id`` is the diagnostic it becomes when it fails."""
+
+    name: str
+    id: str
+    expected: str
+    actual: str
+    ok: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class KernelReport:
+    """The checks of one cubin."""
+
+    kernel: str
+    arch: str
+    checks: tuple[Check, ...]
+    instructions: int
+    registers: int
+
+    @property
+    def ok(self) -> bool:
+        return all(check.ok for check in self.checks)
+
+    def diagnostics(self) -> list[Diagnostic]:
+        """One error per failed check."""
+        return [
+            Diagnostic(
+                "error",
+                check.id,
+                f"kernel '{self.kernel}' ({self.arch}): {check.name}: expected {check.expected}, found {check.actual}",
+                notes=tuple(Note(text) for text in check.notes),
+            )
+            for check in self.checks
+            if not check.ok
+        ]
+
+    def raise_if_failed(self) -> None:
+        """Raise one LinkError with every failed check."""
+        if not self.ok:
+            raise LinkError(self.diagnostics())
+
+    def render(self) -> str:
+        """The report as a table for people."""
+        rows = [("check", "expected", "found", "")]
+        rows += [(c.name, c.expected, c.actual, "ok" if c.ok else "FAILED") for c in self.checks]
+        widths = [max(len(row[i]) for row in rows) for i in range(3)]
+        head = f"audit of '{self.kernel}' for {self.arch}: {self.instructions} instructions,"
+        head += f" {self.registers} registers at entry"
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0), strict=True)) for row in rows]
+        return "\n".join([head, *(f"  {line.rstrip()}" for line in lines)])
+
+    def to_json(self) -> dict[str, object]:
+        """The report as plain data; :meth:`from_json` reads it back."""
+        return {
+            "kernel": self.kernel,
+            "arch": self.arch,
+            "instructions": self.instructions,
+            "registers": self.registers,
+            "checks": [
+                {
+                    "name": c.name,
+                    "id": c.id,
+                    "expected": c.expected,
+                    "actual": c.actual,
+                    "ok": c.ok,
+                    "notes": list(c.notes),
+                }
+                for c in self.checks
+            ],
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> KernelReport:
+        checks = tuple(
+            Check(c["name"], c["id"], c["expected"], c["actual"], c["ok"], tuple(c["notes"])) for c in data["checks"]
+        )
+        return KernelReport(data["kernel"], data["arch"], checks, data["instructions"], data["registers"])
 
 
 @dataclass(frozen=True)
@@ -51,7 +131,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class HonestyReport:
+class ObjectReport:
     """The audit of one object's code for one architecture."""
 
     object: str

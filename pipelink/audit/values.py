@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from pipelink.objects.ptx import Function, Instruction
+from pipelink.backend.ptx import Function, Instruction
 
 _NO_RESULT: Final = frozenset(
     (

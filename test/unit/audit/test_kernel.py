@@ -6,8 +6,18 @@ from functools import lru_cache
 import pytest
 from cuda.bindings import nvjitlink
 
+from pipelink.audit.kernel import Expectation, LinkInput, audit, expectation
+from pipelink.audit.report import KernelReport
 from pipelink.backend import toolchain
-from pipelink.backend.audit import AuditReport, Expectation, LinkInput, audit, expectation
+from pipelink.ir.placement import (
+    ConnectionPlacement,
+    InstancePlacement,
+    KernelPlacement,
+    LocalRing,
+    NamedBarrier,
+    RingPlacement,
+    Warpgroup,
+)
 from pipelink.support.diagnostics import LinkError
 
 GOOD = r"""
@@ -34,7 +44,7 @@ def kernel(body: str, bounds: str = "256, 1", before: str = "") -> bytes:
     return compiled(f"{head} {{ {body} }}")
 
 
-def failures(report: AuditReport) -> set[str]:
+def failures(report: KernelReport) -> set[str]:
     return {diagnostic.id for diagnostic in report.diagnostics()}
 
 
@@ -48,7 +58,7 @@ def test_a_good_kernel_passes() -> None:
     report.raise_if_failed()
     assert "FAILED" not in report.render()
     assert "setmaxnreg" in report.render()
-    assert AuditReport.from_json(report.to_json()) == report
+    assert KernelReport.from_json(report.to_json()) == report
 
 
 def test_a_missing_setmaxnreg() -> None:
@@ -205,12 +215,15 @@ def test_not_a_cubin() -> None:
 
 
 def test_the_expectation_comes_from_the_placement() -> None:
-    placement = {
-        "threads": 384, "min_ctas": 2, "smem_bytes": 4096,
-        "warpgroups": [{"registers": 40}, {"registers": 232}, {"registers": 168}], "entry_registers": 168,
-    }  # fmt: skip
-    barrier = {"id": 5, "threads": 64}
-    instances = [{"barriers": {"done": {"id": 2, "threads": 128}}, "locals": {"ab": {"barrier": barrier}}}]
-    connections = [{"transfer": "ring.threads.convert", "barrier": {"id": 7, "threads": 32}}, {"transfer": "call"}]
+    placement = KernelPlacement(
+        threads=384, warps=12, min_ctas=2, entry_registers=168, smem_bytes=4096, cursors=2, mbarriers=(), words=(),
+        warpgroups=(Warpgroup(40), Warpgroup(232), Warpgroup(168)),
+    )  # fmt: skip
+    local = LocalRing("ring.local", 2, (), 0, 1, NamedBarrier(5, 64))
+    instances = [InstancePlacement(0, barriers={"done": NamedBarrier(2, 128)}, locals={"ab": local})]
+    ring = RingPlacement(
+        "ring.threads.convert", 2, 1024, 1040, 64, 1, "warp", False, 0, 1, "warp", False, 1, barrier=NamedBarrier(7, 32)
+    )
+    connections = [ring, ConnectionPlacement("call")]
     found = expectation("k", placement, instances, connections, smem_limit=100)
     assert found == Expectation("k", 384, (40, 232), (2, 5, 7), 4096, 2, 0, 100)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from pipelink.audit.claims import FENCE, Claims, split_symbol
+from pipelink.audit.code import Reading, barrier_operands, is_barrier
+from pipelink.audit.report import Problem, Row, listed
 from pipelink.contract.abi import RESOURCES
-from pipelink.objects.claims import FENCE, Claims, split_symbol
-from pipelink.objects.honesty import Problem, Row, listed
-from pipelink.objects.honesty_code import Reading, barrier_operands, is_barrier
 from pipelink.objects.model import Record
 
 # What the code of a stream's end with this touch consists of: an instruction that has these parts, in this order.

@@ -15,14 +15,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pipelink.audit.claims import Claims, Code, threads_of
+from pipelink.audit.report import Problem, Row
 from pipelink.backend import cubin, nvjitlink, nvvm
 from pipelink.contract.abi import NVVM, RESOURCES, Function
-from pipelink.objects.claims import Claims, Code, threads_of
-from pipelink.objects.honesty import Problem, Row
 from pipelink.objects.model import Image, Record
 from pipelink.support.diagnostics import LinkError
 
-_KERNEL: Final = "pl_alone"
+_KERNEL: Final = "pl_role"
 _MOST: Final = 255  # registers a thread, whatever its range says
 _SPILL: Final = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 _OPAQUE: Final = 'call i32 asm sideeffect "mov.u32 $0, %clock;", "=r,~{memory}"()'
@@ -154,7 +154,7 @@ class _Text:
 def _module(claims: Claims, code: Code, role: Record, limit: int) -> str:
     """The stubs and a kernel that runs the role, with ``limit`` registers a thread unless it is 0."""
     text = _Text()
-    text.lines += [f'target datalayout = "{nvvm.DATA_LAYOUT}"', f'target triple = "{nvvm.TRIPLE}"']
+    text.lines += [nvvm.HEADER, "attributes #0 = { alwaysinline }"]
     offsets, frame = _frame(claims)
     for resource, (kind, record) in claims.resources.items():
         for function in RESOURCES[kind].functions.values():
@@ -169,20 +169,8 @@ def _module(claims: Claims, code: Code, role: Record, limit: int) -> str:
         if kind == "param":
             text.fill(text.pointer(base, offset, "i8"), _bytes(record))
     text.lines += [f"  call void @{symbol}(i32 0, i8* {base})", "  ret void", "}"]
-    version = ", ".join(f"i32 {number}" for number in nvvm.NVVM_IR_VERSION)
-    kernel = f"void ()* @{_KERNEL}"
-    text.lines += [
-        f'@llvm.used = appending global [1 x i8*] [i8* bitcast ({kernel} to i8*)], section "llvm.metadata"',
-        "!nvvmir.version = !{!0}",
-        f"!0 = !{{{version}}}",
-        "!nvvm.annotations = !{!1, !2" + (", !3}" if limit else "}"),
-        f'!1 = !{{{kernel}, !"kernel", i32 1}}',
-        f'!2 = !{{{kernel}, !"maxntidx", i32 {threads_of(role) or 32}}}',
-        *([f'!3 = !{{{kernel}, !"maxnreg", i32 {limit}}}'] if limit else []),
-        "attributes #0 = { alwaysinline }",
-        "",
-    ]
-    return "\n".join(text.lines)
+    kernel = nvvm.NvvmKernel(f"@{_KERNEL}", "void ()*", threads_of(role) or 32, max_registers=limit)
+    return nvvm.describe("\n".join(text.lines), [kernel])
 
 
 def _frame(claims: Claims) -> tuple[dict[str, int], int]:

@@ -1,7 +1,7 @@
 """The rules of an audit about one role or answer: what its code does that the linker has to know of, and was not told.
 
 Every rule takes a :class:`Reading`, the functions that a role's entry or an answer reaches, and yields the rows of the
-table.  What a value is comes from ``ptx_values``; nothing is guessed: a value that cannot be followed is a warning.
+table.  What a value is comes from ``values``; nothing is guessed: a value that cannot be followed is a warning.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from pipelink.objects.claims import WARP, Claims, Code, Use, alignment_of, split_symbol, threads_of
-from pipelink.objects.honesty import Problem, Row, listed
+from pipelink.audit.claims import WARP, Claims, Code, Use, alignment_of, split_symbol, threads_of
+from pipelink.audit.placement import Placed, placement_uses, size_uses
+from pipelink.audit.report import Problem, Row, listed
+from pipelink.audit.values import Origins, number, registers
+from pipelink.backend.ptx import Function, Instruction, Module
 from pipelink.objects.model import Record
-from pipelink.objects.ptx import Function, Instruction, Module
-from pipelink.objects.ptx_placement import Placed, placement_uses, size_uses
-from pipelink.objects.ptx_values import Origins, number, registers
 from pipelink.support.diagnostics import Severity
 
 # Where answers run is for whoever calls to say.  What takes fragments needs a whole, aligned warpgroup.

@@ -1,0 +1,102 @@
+"""Keys of the cache: every input that can change what a step makes, hashed.
+
+Whatever is kept depends on this package's own sources and on the versions of the compilers, besides its own inputs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelink.backend.cache import Key
+from pipelink.link.read import read_file
+
+if TYPE_CHECKING:
+    from pipelink.link.request import Request
+    from pipelink.objects import Image, Object
+
+# The wheels whose versions decide what comes out.  Looked up without importing them.
+_TOOLS = (
+    "nvidia-nvjitlink", "nvidia-nvvm", "nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-nvdisasm", "llvmlite",
+    "ortools", "xtc-mlir-python-bindings", "cuda-bindings",
+)  # fmt: skip
+_SOURCES = (".py", ".cu", ".cuh", ".irdl")
+
+
+@lru_cache(maxsize=1)
+def source_digest() -> str:
+    """Hash of this package's own sources: passes, transfers, headers."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parent.parent
+    for path in sorted(p for p in root.rglob("*") if p.suffix in _SOURCES):
+        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=1)
+def tool_versions() -> tuple[tuple[str, str], ...]:
+    """(wheel, version) of everything that takes part in a link; ``missing`` where it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    def find(name: str) -> str:
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            return "missing"
+
+    return tuple((name, find(name)) for name in _TOOLS)
+
+
+def key_of(request: Request) -> str:
+    """The key of one link.  Raises LinkError ``unreadable-input``."""
+    key = Key()
+    key.add("pipelink", source_digest())
+    _add_tools(key)
+    for name in ("kernel", "target", "passes", "lineinfo", "debug_hangs", "timeline"):
+        key.add(name, getattr(request, name))
+    if request.lineinfo:
+        key.add("path", request.source_path)
+    for option in request.options:
+        key.add("option", option)
+    key.add("text", request.text)
+    for item in request.objects:
+        if isinstance(item, Path):
+            key.add("object", read_file(item))
+            continue
+        _add_object(key, item, item.images)
+    return key.hexdigest()
+
+
+def key_of_object(kind: str, item: Object, images: Sequence[Image]) -> str:
+    """The key of what is found out about an object and ``images``, which another one of ``kind`` is not."""
+    key = Key().add(kind, source_digest())
+    _add_tools(key)
+    _add_object(key, item, images)
+    return key.hexdigest()
+
+
+def key_of_transfer(name: str, arch: str, *, lineinfo: bool, defines: Sequence[str], sources: Iterable[Path]) -> str:
+    """The key of the LTO-IR of transfer source ``name``, which may include any of ``sources``."""
+    key = Key().add("transfer", name).add("arch", arch).add("lineinfo", lineinfo)
+    key.add("defines", " ".join(defines))
+    for source in sources:
+        key.add(source.name, source.read_bytes())
+    _add_tools(key)
+    return key.hexdigest()
+
+
+def _add_tools(key: Key) -> None:
+    for name, version in tool_versions():
+        key.add(f"tool {name}", version)
+
+
+def _add_object(key: Key, item: Object, images: Sequence[Image]) -> None:
+    key.add("object in memory", len(images))
+    for component in item.components:
+        for record in component.records:
+            key.add("contract", record.text)
+    for image in images:
+        key.add("image", f"{image.arch} {image.kind} {image.toolkit} {image.unit}").add("code", image.data)

@@ -1,0 +1,86 @@
+"""What comes out of a link, and its form in the cache."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from pipelink.audit.report import KernelReport
+from pipelink.backend.cache import Parts
+from pipelink.support.diagnostics import Diagnostic
+
+
+@dataclass(frozen=True)
+class LinkedTarget:
+    """One linked cubin.  ``placement`` has ``kernel``, ``instances`` and ``connections`` as the ``place`` pass wrote
+    them; ``launch`` is the launch contract; ``log`` is nvJitLink's and ptxas's; ``warnings`` were reported on the way;
+    ``map_svg`` and ``map_text`` draw the placement."""
+
+    name: str
+    arch: str
+    cubin: bytes
+    launch: dict[str, Any]
+    placement: dict[str, Any]
+    audit: KernelReport
+    log: str
+    toolkit: str
+    warnings: tuple[Diagnostic, ...]
+    map_svg: str
+    map_text: str
+    cached: bool = False
+
+    @property
+    def registers(self) -> int:
+        """Registers a thread at entry."""
+        return self.audit.registers
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """A stage before the cubin: its ``content``, and of the placed kernel what :class:`LinkedTarget` has too."""
+
+    content: str | bytes
+    arch: str
+    warnings: tuple[Diagnostic, ...]
+    map_svg: str
+    map_text: str
+
+
+def encode(linked: LinkedTarget) -> Parts:
+    """A result as the cache keeps it."""
+    meta = {
+        "name": linked.name,
+        "arch": linked.arch,
+        "launch": linked.launch,
+        "placement": linked.placement,
+        "audit": linked.audit.to_json(),
+        "toolkit": linked.toolkit,
+        "warnings": [item.to_json() for item in linked.warnings],
+    }
+    return {
+        "cubin": linked.cubin,
+        "log": linked.log.encode(),
+        "meta.json": json.dumps(meta).encode(),
+        "map.svg": linked.map_svg.encode(),
+        "map.txt": linked.map_text.encode(),
+    }
+
+
+def decode(parts: Parts, *, cached: bool) -> LinkedTarget:
+    """The result that :func:`encode` was given."""
+    meta: dict[str, Any] = json.loads(parts["meta.json"])
+    return LinkedTarget(
+        name=meta["name"],
+        arch=meta["arch"],
+        cubin=parts["cubin"],
+        launch=meta["launch"],
+        placement=meta["placement"],
+        audit=KernelReport.from_json(meta["audit"]),
+        log=parts["log"].decode(),
+        toolkit=meta["toolkit"],
+        warnings=tuple(Diagnostic.from_json(item) for item in meta["warnings"]),
+        map_svg=parts["map.svg"].decode(),
+        map_text=parts["map.txt"].decode(),
+        cached=cached,
+    )
