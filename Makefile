@@ -9,7 +9,7 @@ JOBS ?= 2
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format fuzz bench-linker docs clean
+.PHONY: help venv demo test test-all lint format fuzz bench-linker docs clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -29,7 +29,10 @@ demo: $(STAMP)  ## link the example GEMM, compare it with its monolith, write bu
 
 test: lint  ## lint, then all tests
 	@$(BIN)/lit -j $(JOBS) --order=lexical --quiet test/lit test/corpus
-	@$(BIN)/pytest -q -n $(JOBS)
+	@$(BIN)/pytest -q -n $(JOBS) $(EVERYTHING)
+
+test-all: EVERYTHING := --all
+test-all: test  ## the same, and compare the machine code of every composition
 
 lint: $(STAMP)  ## format, style, types, import directions
 	@$(BIN)/ruff check --quiet .
