@@ -51,6 +51,7 @@ class Fence:
         return f"{self.page}:{self.line}"
 
 
+@functools.cache
 def tokens_of(page: Path) -> list[Token]:
     return MarkdownIt("commonmark").enable("table").parse(page.read_text())
 
