@@ -30,9 +30,10 @@ demo: $(STAMP)  ## link the example GEMM, compare it with its monolith, write bu
 
 test: lint  ## lint, then all tests
 	@$(BIN)/lit -j $(JOBS) --order=lexical --quiet test/lit test/corpus
-	@$(BIN)/pytest -q -n $(JOBS)
+	@$(BIN)/pytest -q -n $(JOBS) $(EVERYTHING)
 
-test-all: test  ## what `make test` runs, and the ends of the dependencies' ranges, in environments of their own
+test-all: EVERYTHING := --all
+test-all: test  ## the same with every composition's machine code, and with the ends of the dependencies' ranges
 	@$(BIN)/python test/dependencies
 
 lint: $(STAMP)  ## format, style, types, import directions

@@ -8,8 +8,9 @@ each one's machine code with its monolith's; ``test/gpu/prepare.py`` links them 
 
 from __future__ import annotations
 
+import fcntl
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,9 +32,16 @@ SHAPES = ("wgmma_256x128x64", "wgmma_128x192x64", "wgmma_128x64x64", "wgmma_64x2
 
 @dataclass
 class Objects(gemm.Objects):
-    """Objects of the library's and the tests' components."""
+    """Objects of the library's and the tests' components, in a folder that several processes may fill."""
 
     sources: Sequence[Path] = FOLDERS
+
+    def __getitem__(self, name: str) -> Path:
+        if name in self.made:
+            return self.made[name]
+        with (self.folder / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return super().__getitem__(name)
 
 
 Build = Callable[[Composer], None]
@@ -233,6 +241,29 @@ COMPOSITIONS: dict[str, Build] = (
         "state": _state,
     }
 )
+
+
+#: GEMMs of which a pairwise cover stands for all.
+PRODUCT: tuple[str, ...] = (*GEMMS, *CLUSTERS, *STAGED, *FURTHER)
+
+
+def pairs(name: str) -> set[tuple[str, str]]:
+    """Mainloop with epilogue, mainloop with scheduler and epilogue with scheduler of a GEMM."""
+    _, mainloop, epilogue, scheduler = name.split("-")
+    return set(itertools.combinations((mainloop, epilogue, scheduler), 2))
+
+
+def pairwise_cover(names: Iterable[str]) -> tuple[str, ...]:
+    """Of ``names`` so few, in their order, that each of their pairs is in one: greedily that with the most new pairs,
+    the first of equals."""
+    of = {name: pairs(name) for name in names}
+    chosen: set[str] = set()
+    left = {pair for found in of.values() for pair in found}
+    while left:
+        best = max(of, key=lambda name: len(of[name] & left))
+        chosen.add(best)
+        left -= of[best]
+    return tuple(name for name in of if name in chosen)
 
 
 def compose(name: str, objects: Objects) -> Kernel:

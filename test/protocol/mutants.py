@@ -47,10 +47,6 @@ class Mutant:
     what: str
     text: str
 
-    def chosen(self, one_in: int) -> bool:
-        """Whether it belongs to a sample of one in so many, always the same."""
-        return crc32(f"{self.base} {self.kind} {self.what}".encode()) % one_in == 0
-
 
 @dataclass(frozen=True)
 class Judged:
@@ -76,11 +72,14 @@ def placed(text: str) -> str:
     return str(module)
 
 
-def mutants(base: str, text: str) -> Iterator[Mutant]:
-    """All mutants of a placed module, in a fixed order, each text once."""
+def mutants(base: str, text: str, one_in: int = 1) -> Iterator[Mutant]:
+    """The mutants of a placed module, in a fixed order, each text once: all, or a sample of one in so many changes,
+    always the same."""
     seen = {text}
     views = program(parse(text))
     for change in changes.all_changes(views.kernels[0], views.components):
+        if crc32(f"{base} {change.kind} {change.what}".encode()) % one_in:
+            continue
         module = parse(text)
         fresh = program(module)
         change.apply(fresh.kernels[0], fresh.components)
@@ -195,10 +194,8 @@ def main(arguments: list[str] | None = None) -> int:
     judged: list[Judged] = []
     undecided = 0
     for base, text in bases(chosen.only, not chosen.small).items():
-        for mutant in mutants(base, text):
+        for mutant in mutants(base, text, 1 if base in INPUTS else SHIPPED):
             if chosen.kind and mutant.kind not in chosen.kind:
-                continue
-            if base not in INPUTS and not mutant.chosen(SHIPPED):
                 continue
             found = decide(mutant, prove=not chosen.simulate)
             if found is None:

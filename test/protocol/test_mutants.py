@@ -26,8 +26,7 @@ def test_nothing_is_wrong_with_what_mutants_are_made_of(name: str) -> None:
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_every_mutant_that_can_misbehave_is_refused(name: str) -> None:
-    chosen = [mutant for mutant in mutants(name, placed(INPUTS[name])) if mutant.chosen(ONE_IN)]
-    judged = [found for found in map(decide, chosen) if found is not None]
+    judged = [found for found in map(decide, mutants(name, placed(INPUTS[name]), ONE_IN)) if found is not None]
     assert judged
     assert [(one.mutant.what, one.problem) for one in judged if one.missed] == []
     assert [(one.mutant.what, one.refused) for one in judged if one.harmless and explained(one) is None] == []

@@ -51,6 +51,7 @@ class Fence:
         return f"{self.page}:{self.line}"
 
 
+@functools.cache
 def tokens_of(page: Path) -> list[Token]:
     return MarkdownIt("commonmark").enable("table").parse(page.read_text())
 
@@ -234,7 +235,11 @@ def transcript(page: Path) -> list[tuple[str, str]]:
 def test_transcript(page: Path, tmp_path: Path) -> None:
     for name in ("examples", "pipelink"):
         (tmp_path / name).symlink_to(ROOT / name)
-    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "PIPELINK_CACHE_DIR": str(tmp_path)}
+    environment = {
+        **os.environ,
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "PIPELINK_CACHE_DIR": str(tmp_path / "cache"),
+    }
     for command, output in transcript(page):
         result = subprocess.run(
             ["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120

@@ -288,11 +288,6 @@ def test_scenarios_pass(path: Path) -> None:
         assert [item.id for item in diagnostics.items] == expected
 
 
-@pytest.fixture(scope="module")
-def objects(tmp_path_factory: pytest.TempPathFactory) -> Objects:
-    return Objects(tmp_path_factory.mktemp("objects"))
-
-
 @pytest.mark.parametrize("name", COMPOSITIONS)
 def test_shipped_compositions_pass(name: str, objects: Objects) -> None:
     kernel = compose(name, objects)

@@ -7,7 +7,6 @@ Their mainloops keep accumulators in different places: in the registers of a war
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 
 import pytest
 
@@ -15,6 +14,7 @@ import pipelink
 from pipelink.backend import nvjitlink
 from pipelink.components import gemm
 from pipelink.objects import read_objects
+from test.compositions import Objects
 
 MAINLOOPS = {
     "sm_80": "cp_async",
@@ -25,7 +25,7 @@ MAINLOOPS = {
 
 
 def test_the_same_swiglu_is_in_the_links_for_four_architectures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    objects: Objects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     linked: dict[str, set[str]] = {}
     link = nvjitlink.link
@@ -35,7 +35,6 @@ def test_the_same_swiglu_is_in_the_links_for_four_architectures(
         return link(images, arch, **options)
 
     monkeypatch.setattr(nvjitlink, "link", record)
-    objects = gemm.Objects(tmp_path)
     digests: set[str] = set()
     for arch, mainloop in MAINLOOPS.items():
         kernel = pipelink.Kernel("gemm", target=arch)

@@ -25,11 +25,6 @@ RING = "ring_plain_plain"
 
 
 @pytest.fixture(scope="module")
-def objects(tmp_path_factory: pytest.TempPathFactory) -> Objects:
-    return Objects(tmp_path_factory.mktemp("objects"))
-
-
-@pytest.fixture(scope="module")
 def watched(objects: Objects) -> Linked:
     return compose(RING, objects).link(debug_hangs=True, timeline=True)
 

@@ -30,8 +30,7 @@ BY_DEFAULT = {
 
 
 @pytest.fixture(scope="module")
-def shipped(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    objects = Objects(tmp_path_factory.mktemp("objects"))
+def shipped(objects: Objects) -> Program:
     module = builder.module(ir.new_context())
     for source in sorted(path for folder in FOLDERS for path in Path(folder).glob("*.cu")):
         add_objects(module, read_objects(objects[source.stem]))

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from pipelink.support.catalog import CATALOG
 from pipelink.support.diagnostics import (
     UNKNOWN,
     Diagnostic,
@@ -95,13 +94,6 @@ def test_an_id_must_be_in_the_catalog() -> None:
 def test_nearest() -> None:
     assert nearest("tma_loadr", ["tma_loader", "store"]) == "did you mean 'tma_loader'?"
     assert nearest("zzz", ["tma_loader"]) is None
-
-
-@pytest.mark.parametrize("id_", CATALOG)
-def test_ids_are_kebab_case_and_described(id_: str) -> None:
-    assert id_ == id_.lower().replace("_", "-").strip("-")
-    assert CATALOG[id_]
-    assert not CATALOG[id_].endswith(".")
 
 
 def test_a_hint_lists_a_few_names_where_none_is_near() -> None:
