@@ -6,6 +6,7 @@ import pytest
 
 from pipelink import ir
 from pipelink.analysis.launch import Launch, rename_expression, resolve
+from pipelink.ir.placement import ParameterSource
 from pipelink.support.diagnostics import Diagnostics
 
 GEMM = (Path(__file__).parent / "place" / "gemm.mlir").read_text()
@@ -41,7 +42,7 @@ def test_gemm_resolves_from_tensors_alone() -> None:
         "box": [128, 64], "swizzle": "swizzle128",
     }  # fmt: skip
     assert all(f["offset"] % f["bytes"] == 0 for f in fields)
-    assert found.params["tiles"]["group"] == {"value": 8}
+    assert found.params["tiles"]["group"] == ParameterSource(value=8)
 
 
 def test_a_tensor_map_with_a_box_of_its_own() -> None:
@@ -81,7 +82,7 @@ def test_equal_parameters_share_a_field() -> None:
 
 def test_a_constant_expression_is_a_value() -> None:
     bind = '"pipelink.bind"() {param = @load::@k_tiles, to = "ceildiv(4096, 64)"} : () -> ()'
-    assert launch(with_kernel(bind))[0].params["load"]["k_tiles"] == {"value": 64}
+    assert launch(with_kernel(bind))[0].params["load"]["k_tiles"] == ParameterSource(value=64)
 
 
 def test_rename_separates_two_instances() -> None:

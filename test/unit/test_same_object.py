@@ -31,7 +31,8 @@ def test_the_same_swiglu_is_in_the_links_for_four_architectures(
     link = nvjitlink.link
 
     def record(images: list[nvjitlink.Image], arch: str, **options: bool) -> nvjitlink.Linked:
-        linked[arch] = {hashlib.sha256(image.data).hexdigest() for image in images}
+        if images[0].name == "entry":  # the link, not the audit of an object beside it
+            linked[arch] = {hashlib.sha256(image.data).hexdigest() for image in images}
         return link(images, arch, **options)
 
     monkeypatch.setattr(nvjitlink, "link", record)
