@@ -61,16 +61,23 @@ class Signal:
     bytes: int = 0
 
 
+@dataclass(frozen=True)
+class PortName:
+    """A port as people read it: its ``label`` in the protocol of a role, and its ``reference``, ``@load::@ab``."""
+
+    label: str
+    reference: str
+
+
 @dataclass(eq=False, repr=False)
 class Endpoint:
     """An agent's end of a ring or token.  ``cursor`` and ``done`` are counters: slots taken and given back so far.
     The n-th visit of a slot waits for phase ``n + offset`` of ``watch``."""
 
-    label: str  # port, as people read it
-    reference: str  # @load::@ab
+    port: PortName
     agent: int
     producer: bool
-    ring: str  # whose other ends are of the same ring, or token
+    ring: int  # number of the ring, or token, that it is an end of
     stages: int
     cursor: int
     done: int

@@ -105,8 +105,8 @@ def _check_unread(
     role by default waits for and that the other end's protocol never gives."""
     followed = [agent for part in parts for agent in part.system.agents]
     steps = [step for agent in followed for step in agent.code if step.end is not None]
-    filled = {step.end.reference for step in steps if step.end and step.op is Op.GIVE and step.signals}
-    taken = {step.end.reference for step in steps if step.end and step.op is Op.TAKE}
+    filled = {step.end.port.reference for step in steps if step.end and step.op is Op.GIVE and step.signals}
+    taken = {step.end.port.reference for step in steps if step.end and step.op is Op.TAKE}
     apart = {role.partition("::")[0] for part in parts for role in part.unproven}
     for connect in kernel.connects:
         reader = components[kernel.instances[connect.target.root].component]

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, TypeVar
 
+from pipelink.contract.vocabulary import DIRECTIONS
 from pipelink.ir.attributes import SymbolRef
 from pipelink.ir.placement import (
     ColumnArray,
@@ -192,7 +193,18 @@ class Transfer:
 
     def refusal(self, source: Port, target: Port) -> Refusal | None:
         """Why it is not legal between two ports; None where it is."""
-        raise NotImplementedError
+        if source.kind != self.kind or target.kind != self.kind:
+            return Refusal(f"it links {self.kind} ports, not a {source.kind} to a {target.kind} port", near=False)
+        out, into = DIRECTIONS[self.kind][:2]
+        if (source.direction, target.direction) != (out, into):
+            given = f"from '{source.direction}' to '{target.direction}'"
+            return Refusal(f"it goes from a port that is '{out}' to one that is '{into}', not {given}", near=False)
+        why = self.misfit(source, target)
+        return Refusal(why) if why else None
+
+    def misfit(self, source: Port, target: Port) -> str | None:
+        """Why it does not carry what a source of its kind gives to such a target, as a clause; None where it does."""
+        return None
 
     def unrequested(self, connect: Connect, source: Port) -> str | None:
         """Why it does not carry this connection, though it could carry its ports, as a clause; None where it does."""
@@ -283,21 +295,6 @@ class Transfer:
     def producer_waits(self, placed: ConnectionPlacement) -> tuple[str, ...]:
         """Operations in which a producer's port waits."""
         return ()
-
-
-def direction_refusal(
-    kind: str, source_direction: str, target_direction: str, source: Port, target: Port
-) -> Refusal | None:
-    """Why two ports are not a source and a target of one kind."""
-    if source.kind != kind or target.kind != kind:
-        return Refusal(f"it links {kind} ports, not a {source.kind} to a {target.kind} port", near=False)
-    if (source.direction, target.direction) != (source_direction, target_direction):
-        return Refusal(
-            f"it goes from a port that {source_direction} to one that is {target_direction}, "
-            f"not from {source.direction} to {target.direction}",
-            near=False,
-        )
-    return None
 
 
 def declared(*ports: Port) -> list[Note]:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from pipelink.contract.abi import function, mangle
 from pipelink.ir.views import Connect, Port
 from pipelink.model.binding import Arg, Const, Invoke, Return
-from pipelink.transfers.base import Refusal, Transfer
+from pipelink.transfers.base import Transfer
 from pipelink.transfers.binder import Binder, placed_instance
 
 
@@ -18,14 +18,9 @@ class Call(Transfer):
     kind: ClassVar[str] = "call"
     sources: ClassVar[tuple[str, ...] | None] = ()
 
-    def refusal(self, source: Port, target: Port) -> Refusal | None:
-        if source.kind != "call" or target.kind != "call":
-            return Refusal(f"it links call ports, not a {source.kind} to a {target.kind} port", near=False)
-        if source.direction != "calls" or target.direction != "answers":
-            why = f"it goes from a calls to an answers port, not from {source.direction} to {target.direction}"
-            return Refusal(why, near=False)
+    def misfit(self, source: Port, target: Port) -> str | None:
         if source.signature != target.signature:
-            return Refusal(f"the signatures differ: {source.signature} is called, {target.signature} answers")
+            return f"the signatures differ: {source.signature} is called, {target.signature} answers"
         return None
 
     def bind(self, binder: Binder, connect: Connect) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pipelink.ir.placement import ConnectionPlacement
-from pipelink.ir.views import Connect, Port
+from pipelink.ir.views import Connect
 from pipelink.model.graph import ConnectionGraph, Edge
 from pipelink.support.diagnostics import Diagnostics, Note
-from pipelink.transfers.base import Plan, Refusal, Solved, Transfer, direction_refusal, report_disagreement
+from pipelink.transfers.base import Plan, Solved, Transfer, report_disagreement
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,6 @@ class Dispatch(Transfer):
     name: ClassVar[str] = "dispatch"
     kind: ClassVar[str] = "dispatch"
     form: ClassVar[type[ConnectionPlacement]] = DispatchPlacement
-
-    def refusal(self, source: Port, target: Port) -> Refusal | None:
-        return direction_refusal("dispatch", "dispatches", "dispatched", source, target)
 
     def agree(self, graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) -> None:
         source, target = edge.source.port.data.get("operands"), edge.target.port.data.get("operands")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pipelink.ir.placement import ConnectionPlacement
-from pipelink.ir.views import Connect, Port
+from pipelink.ir.views import Connect
 from pipelink.model.graph import ConnectionGraph, Edge
 from pipelink.support.diagnostics import Diagnostics, Note
-from pipelink.transfers.base import Plan, Refusal, Solved, Transfer, declared, direction_refusal
+from pipelink.transfers.base import Plan, Solved, Transfer, declared
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,6 @@ class Lease(Transfer):
     name: ClassVar[str] = "lease"
     kind: ClassVar[str] = "lease"
     form: ClassVar[type[ConnectionPlacement]] = LeasePlacement
-
-    def refusal(self, source: Port, target: Port) -> Refusal | None:
-        return direction_refusal("lease", "lends", "borrows", source, target)
 
     def agree(self, graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) -> None:
         pool = edge.source.component.pools[edge.source.port.data["pool"]]

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pipelink.ir.placement import ConnectionPlacement, omitted
-from pipelink.ir.views import Connect, Port
+from pipelink.ir.views import Connect
 from pipelink.model.graph import ConnectionGraph, Edge
 from pipelink.support.diagnostics import Diagnostics
 from pipelink.transfers.base import (
     Plan,
-    Refusal,
     Solved,
     Transfer,
     declared,
-    direction_refusal,
     report_disagreement,
 )
 
@@ -39,9 +37,6 @@ class Signal(Transfer):
     name: ClassVar[str] = "signal"
     kind: ClassVar[str] = "signal"
     form: ClassVar[type[ConnectionPlacement]] = SignalPlacement
-
-    def refusal(self, source: Port, target: Port) -> Refusal | None:
-        return direction_refusal("signal", "out", "in", source, target)
 
     def agree(self, graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) -> None:
         source, target = edge.source, edge.target

@@ -38,7 +38,6 @@ from pipelink.transfers.base import (
     Arrival,
     Arrivals,
     Plan,
-    Refusal,
     Site,
     Solved,
     Transfer,
@@ -115,17 +114,7 @@ class StreamTransfer(Transfer):
 
     # -- check
 
-    def refusal(self, source: Port, target: Port) -> Refusal | None:
-        if source.kind != "stream" or target.kind != "stream":
-            return Refusal(f"it links streams, not a {source.kind} to a {target.kind} port", near=False)
-        if source.direction != "out" or target.direction != "in":
-            why = f"it goes from an out to an in port, not from {source.direction} to {target.direction}"
-            return Refusal(why, near=False)
-        why = self.misfit(source, target)
-        return Refusal(why) if why else None
-
     def misfit(self, source: Port, target: Port) -> str | None:
-        """Why a stream's slots do not go through this ring."""
         if any(tile.space != self.space for tile in source.tiles):
             return f"the tiles are not in {self.space}"
         if (source.cta_group, target.cta_group) != (self.cta_group, self.cta_group):

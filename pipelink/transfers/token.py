@@ -17,12 +17,10 @@ from pipelink.transfers.base import (
     Arrival,
     Arrivals,
     Plan,
-    Refusal,
     Site,
     Solved,
     Transfer,
     declared,
-    direction_refusal,
     report_disagreement,
 )
 from pipelink.transfers.binder import Binder
@@ -44,9 +42,6 @@ class Token(Transfer):
     min_arch: ClassVar[str] = "sm_90"
     form: ClassVar[type[ConnectionPlacement]] = TokenPlacement
     consumer_waits: ClassVar[tuple[str, ...]] = ("take",)
-
-    def refusal(self, source: Port, target: Port) -> Refusal | None:
-        return direction_refusal("token", "out", "in", source, target)
 
     def agree(self, graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) -> None:
         source, target = edge.source.port, edge.target.port

@@ -17,7 +17,7 @@ from pipelink.analysis.protocol.language import actions_of, count_names, count_v
 from pipelink.analysis.protocol.resources import Resources
 from pipelink.ir.placement import InstancePlacement, LocalRing, NamedBarrier, RingPlacement
 from pipelink.ir.views import Component, Kernel, Port, Role
-from pipelink.model.system import Agent, Endpoint, Instruction, Op, Signal, Symbol, System
+from pipelink.model.system import Agent, Endpoint, Instruction, Op, PortName, Signal, Symbol, System
 from pipelink.support.diagnostics import LinkError, Location
 from pipelink.support.protocol import Action, Block, Callers, Choose, Protocol, Rank, Repeat, Step, Until
 from pipelink.transfers import CLUSTER_CTAS, placement_of, transfer_of
@@ -386,7 +386,7 @@ class _Writer:
             return
         end = self.end(instance, port)
         if end is not None:
-            self.emit(Op.GIVE, f"{action.verb} {end.label}", end=end, keep=action.keep)
+            self.emit(Op.GIVE, f"{action.verb} {end.port.label}", end=end, keep=action.keep)
 
     def end(self, instance: str, port: Port) -> Endpoint | None:
         """The end of a stream or token that this agent has; None where it is not connected."""
@@ -494,10 +494,11 @@ class _Writer:
     def _local_ends(self, instance: str, port: Port, placed: LocalRing, label: str) -> tuple[Endpoint, Endpoint]:
         counter, stages = self.system.counter, placed.stages
         slots = self.resources.slots(self.agent.cta, (instance, port.name), port, placed)
+        name = PortName(label, f"@{instance}::@{port.name}")
         ends: list[Endpoint] = []
         for producer in (True, False):
             end = Endpoint(
-                label, f"@{instance}::@{port.name}", self.index, producer, f"@{instance}::@{port.name}", stages,
+                name, self.index, producer, self.resources.ring(name.reference), stages,
                 counter(), counter(), counter(), 0, location=port.location,
             )  # fmt: skip
             self.agent.endpoints.append(end)

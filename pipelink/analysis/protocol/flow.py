@@ -54,7 +54,7 @@ def share_ends(system: System) -> None:
             if any(step.signals for step in steps):
                 continue  # they give on what they do not have: nothing
             for other in others:
-                if other.reference == end.reference and other.agent < end.agent:
+                if other.port == end.port and other.agent < end.agent:
                     end.cursor, end.done = other.cursor, other.done
                     break
             for number, step in enumerate(agent.code):

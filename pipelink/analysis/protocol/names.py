@@ -23,7 +23,7 @@ class Names:
     def __init__(self, machine: Machine) -> None:
         self.machine, self.symbols, self.agents = machine, machine.system.symbols, machine.agents
         self.loops = [[step for step in agent.code if step.op is Op.START] for agent in self.agents]
-        rings = {(end.reference, end.stages) for agent in self.agents for end in agent.endpoints}
+        rings = {(end.port, end.stages) for agent in self.agents for end in agent.endpoints}
         self.most = sum(stages for _, stages in rings) + _SLACK
 
     def readers(self, state: State, symbol: int) -> Iterator[int]:

@@ -18,7 +18,7 @@ from pipelink.ir.placement import (
     TokenPlacement,
 )
 from pipelink.ir.views import Component, Connect, Kernel, Port
-from pipelink.model.system import Agent, Barrier, Endpoint, Instruction, Named, Place, Signal, System
+from pipelink.model.system import Agent, Barrier, Endpoint, Instruction, Named, Place, PortName, Signal, System
 from pipelink.support.diagnostics import UNKNOWN, Location
 from pipelink.support.protocol import UNIT_THREADS, Action
 from pipelink.target import MBARRIER_BYTES
@@ -50,6 +50,7 @@ class Resources:
         for group in placement.mbarriers:
             for index in range(group.count):
                 self.initialised[group.address + MBARRIER_BYTES * index] = group.arrivals
+        self.rings: dict[str, int] = {}
         self.barriers: dict[tuple[int, int], int] = {}
         self.places: dict[tuple[object, ...], int] = {}
         self.named: dict[tuple[int, int], int] = {}
@@ -61,6 +62,10 @@ class Resources:
         self.grouped: dict[int, list[tuple[int, int]]] = {}
 
     # -- things
+
+    def ring(self, reference: str) -> int:
+        """The number of the ring, token or mbarrier that is named so."""
+        return self.rings.setdefault(reference, len(self.rings))
 
     def barrier(self, cta: int, address: int, name: str, location: Location) -> int:
         key = (cta, address)
@@ -152,7 +157,8 @@ class Resources:
             return None
         transfer, counter = transfer_of(connect), self.system.counter
         end = Endpoint(
-            label, f"@{instance}::@{name}", index, producer, str(connect.source), transfer.depth(placed),
+            PortName(label, f"@{instance}::@{name}"), index, producer, self.ring(str(connect.source)),
+            transfer.depth(placed),
             counter(), counter(), counter(),
             -1 if producer else 0, location=port.location,
         )  # fmt: skip
@@ -177,11 +183,12 @@ class Resources:
         """An agent's end of an mbarrier of its component's own: the n-th step is at the n-th of them, in turn."""
         agent, component = self.system.agents[index], self.components[instance]
         for end in agent.endpoints:
-            if end.reference == f"@{instance}::@{name}" and end.producer is arrives:
+            if end.port.reference == f"@{instance}::@{name}" and end.producer is arrives:
                 return end
         declared, counter = component.mbarriers[name], self.system.counter
+        port = PortName(label, f"@{instance}::@{name}")
         end = Endpoint(
-            label, f"@{instance}::@{name}", index, arrives, f"@{instance}::@{name}", declared.count,
+            port, index, arrives, self.ring(port.reference), declared.count,
             counter(), counter(), counter(), 0, token=True, location=declared.location,
         )  # fmt: skip
         agent.endpoints.append(end)
@@ -201,12 +208,12 @@ class Resources:
     def own_arrivals(self, end: Endpoint, action: Action) -> list[list[Signal]]:
         """Arrivals at such an mbarrier: as many as the protocol names, or one a thread."""
         agent = self.system.agents[end.agent]
-        instance, name = (part.removeprefix("@") for part in end.reference.split("::"))
+        instance, name = (part.removeprefix("@") for part in end.port.reference.split("::"))
         at = self.instance(instance).mbarriers[name]
         units = agent.threads if action.by is None else _units(action.by.unit, agent, agent.threads)
         found: list[list[Signal]] = []
         for slot in range(end.stages):
-            barrier = self.barrier(agent.cta, at + MBARRIER_BYTES * slot, f"{end.reference}[{slot}]", end.location)
+            barrier = self.barrier(agent.cta, at + MBARRIER_BYTES * slot, f"{end.port.reference}[{slot}]", end.location)
             self._arriver(barrier, end)
             found.append([Signal(barrier, units)])
         return found
@@ -251,7 +258,7 @@ class Resources:
     def signals(self, end: Endpoint, action: Action, stated: bool, one_thread: bool) -> list[list[Signal]]:
         """Where a give of this action arrives, by slot."""
         agent = self.system.agents[end.agent]
-        instance, name = (part.removeprefix("@") for part in end.reference.split("::"))
+        instance, name = (part.removeprefix("@") for part in end.port.reference.split("::"))
         port = self.components[instance].ports[name]
         connect = self.by_source[instance, name][0] if end.producer else self.by_target[instance, name]
         placed = placement_of(connect)
@@ -285,7 +292,7 @@ class Resources:
 
     def expects(self, end: Endpoint, action: Action, stated: bool, one_thread: bool) -> list[Signal]:
         """What an acquire announces on a ring that TMA fills, by slot."""
-        instance, name = (part.removeprefix("@") for part in end.reference.split("::"))
+        instance, name = (part.removeprefix("@") for part in end.port.reference.split("::"))
         connects = self.by_source.get((instance, name)) if end.producer else None
         placed = placement_of(connects[0]) if connects else None
         if not connects or placed is None:

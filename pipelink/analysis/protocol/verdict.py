@@ -136,8 +136,8 @@ class _Verdict:
         end = step.end
         assert end is not None
         if end.token:
-            return f"for token '{end.reference}'"
-        slot = f"'{end.reference}'[{self.values[end.cursor] % end.stages}]"
+            return f"for token '{end.port.reference}'"
+        slot = f"'{end.port.reference}'[{self.values[end.cursor] % end.stages}]"
         return f"for slot {slot} to be {'given back' if end.producer else 'filled'}"
 
     def starved(self, number: int) -> _Said:
@@ -207,7 +207,7 @@ class _Verdict:
                 if end.producer is not step.end.producer and _meets(end, step.end) and self.held(end):
                     slots = "a slot" if self.held(end) == 1 else f"{self.held(end)} slots"
                     verb = "commits" if end.producer else "releases"
-                    return f"{self.lane(other)} holds {slots} of '{end.reference}' that it never {verb}"
+                    return f"{self.lane(other)} holds {slots} of '{end.port.reference}' that it never {verb}"
         return "both ends of a connection have to go through it equally often"
 
     def deadlock_hint(self, cycle: list[int]) -> str | None:
@@ -219,14 +219,14 @@ class _Verdict:
                 continue
             if end.producer and self.held(end) >= end.stages:
                 return (
-                    f"{self.lane(number)} acquires {self.held(end) + 1} slots of '{end.reference}' before it gives one "
-                    f"on, and the ring has {end.stages}"
+                    f"{self.lane(number)} acquires {self.held(end) + 1} slots of '{end.port.reference}' before it gives "
+                    f"one on, and the ring has {end.stages}"
                 )
             for other in cycle:
                 for its in self.agents[other].endpoints:
                     if end.producer and not its.producer and _meets(its, end) and self.held(its) >= end.stages:
                         return (
-                            f"{self.lane(other)} holds all {end.stages} slots of '{its.reference}' and waits for "
+                            f"{self.lane(other)} holds all {end.stages} slots of '{its.port.reference}' and waits for "
                             "another: a release is missing, or comes too late for so few slots"
                         )
         tokens = [e for n in cycle if (e := self.at(n).end) is not None and e.token and self.at(n).op is not Op.SYNC]
@@ -328,10 +328,10 @@ class _Verdict:
     def say_lost(self) -> _Said:
         end = self.violation.taker
         taker = self.lane(end.agent) if end is not None else "its taker"
-        reference = end.reference if end is not None else self.name()
+        reference = end.port.reference if end is not None else self.name()
         hint = "pass again only after it was taken"
         if end is not None and end.offset < 0 and not self.values[end.cursor]:
-            hint = f"the first take of '{end.reference}' needs no pass (its initial credit is {-end.offset})"
+            hint = f"the first take of '{end.port.reference}' needs no pass (its initial credit is {-end.offset})"
         return _Said(
             "arrival-count",
             f"{self.me}: {self.doing} completes another phase of '{reference}', which {taker} may not have taken yet",
@@ -445,7 +445,8 @@ class _Verdict:
         what = "a token of" if end.token else f"slot {self.violation.slot} of"
         return _Said(
             "rate-mismatch",
-            f"{self.me} has finished, and {what} '{end.reference}' is left that {self.lanes(barrier.arrivers)} gave",
+            f"{self.me} has finished, and {what} '{end.port.reference}' is left that "
+            f"{self.lanes(barrier.arrivers)} gave",
             "both ends of a connection have to go through it equally often",
         )  # fmt: skip
 
