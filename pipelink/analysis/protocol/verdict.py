@@ -219,8 +219,8 @@ class _Verdict:
                 continue
             if end.producer and self.held(end) >= end.stages:
                 return (
-                    f"{self.lane(number)} acquires {self.held(end) + 1} slots of '{end.port.reference}' before it gives "
-                    f"one on, and the ring has {end.stages}"
+                    f"{self.lane(number)} acquires {self.held(end) + 1} slots of '{end.port.reference}' before it "
+                    f"gives one on, and the ring has {end.stages}"
                 )
             for other in cycle:
                 for its in self.agents[other].endpoints:
