@@ -20,6 +20,7 @@ from pipelink import ir
 from pipelink.contract import abi
 from pipelink.contract import vocabulary as words
 from pipelink.contract.fields import Field
+from pipelink.contract.vocabulary import touches_header
 from pipelink.ir import schema
 from pipelink.map.trace import render_svg
 from pipelink.passes import PASSES, PIPELINES, PassInfo
@@ -329,6 +330,7 @@ def pages() -> dict[Path, str]:
     texts = {"diagnostics": diagnostics_page(), "passes": passes_page(), "tools": tools_page(), "corpus": corpus_page()}
     found = {ROOT / "docs" / f"{name}.md": text for name, text in texts.items()}
     found[Path(schema.__file__).with_name("dialect.irdl")] = schema.irdl()
+    found[ROOT / "pipelink" / "include" / "pipelink" / "touches.cuh"] = touches_header()
     marked = [ROOT / "README.md", *(p for p in (ROOT / "docs").glob("*.md") if p not in found)]
     texts = {path: path.read_text() for path in marked}
     texts = {path: text for path, text in texts.items() if "<!-- begin " in text}

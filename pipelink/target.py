@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from pipelink.support.diagnostics import UNKNOWN, Location, error, nearest
 
@@ -42,6 +43,12 @@ class Target:
     tma: bool = False
     clusters: bool = False
     tmem_columns: int = 0
+
+    def has(self, feature: Literal["tma", "clusters", "wgmma", "tensor memory"]) -> bool:
+        """Whether the architecture has what some touch of a slot needs."""
+        return {
+            "tma": self.tma, "clusters": self.clusters, "wgmma": self.wgmma, "tensor memory": self.tmem_columns > 0,
+        }[feature]  # fmt: skip
 
     @property
     def capability(self) -> tuple[int, str]:

@@ -14,14 +14,9 @@ from pipelink.audit.claims import FENCE, Claims, split_symbol
 from pipelink.audit.code import Reading, barrier_operands, is_barrier
 from pipelink.audit.report import Problem, Row, listed
 from pipelink.contract.abi import RESOURCES
+from pipelink.contract.vocabulary import TOUCHES
 from pipelink.objects.model import Record
 
-# What the code of a stream's end with this touch consists of: an instruction that has these parts, in this order.
-_EVIDENCE: Final[dict[tuple[str, str], tuple[str, ...]]] = {
-    ("in", "wgmma"): ("wgmma",),
-    ("in", "tcgen05"): ("tcgen05",),
-    ("out", "tcgen05"): ("tcgen05",),
-}
 #: What a protocol calls what the code does, by the functions of a port that are steps of a protocol.
 _VERB_OF: Final = {
     name.removeprefix("pl_"): function.verb
@@ -89,7 +84,7 @@ def _port(claims: Claims, kind: str, record: Record, verbs: dict[str, set[str]],
         problems.append(_problem("unused-port", message, record, hint="leave it out, or use it"))
     else:
         problems += _half_used(name, direction, touch, steps, record)
-        problems += _touch(name, direction, touch, verbs, readings, record)
+        problems += _touch(name, touch, verbs, readings, record)
     declared = [direction, f"touched by {touch}" if touch else "", "ends" if record.values.get("ends") else ""]
     found = [f"{title}: {' '.join(sorted(found & _STEPS))}" for title, found in verbs.items() if found & _STEPS]
     title = f"{what} {record.name}"
@@ -98,7 +93,7 @@ def _port(claims: Claims, kind: str, record: Record, verbs: dict[str, set[str]],
 
 def _half_used(name: str, direction: str, touch: str, steps: set[str], record: Record) -> Iterator[Problem]:
     id_ = "half-used-port"
-    fill = "copy" if direction == "out" and touch == "tma" else "commit"
+    fill = "copy" if direction == "out" and touch and TOUCHES[touch].copies else "commit"
     if "acquire" in steps and fill not in steps:
         verb = "fills" if fill == "copy" else "commits"
         yield _problem(id_, f"{name} is acquired, and nothing {verb} its slots", record)
@@ -116,14 +111,13 @@ def _half_used(name: str, direction: str, touch: str, steps: set[str], record: R
 
 
 def _touch(
-    name: str, direction: str, touch: str, verbs: dict[str, set[str]], readings: Sequence[Reading], record: Record
+    name: str, touch: str, verbs: dict[str, set[str]], readings: Sequence[Reading], record: Record
 ) -> Iterator[Problem]:
     """Whether the code that uses a port has the instructions that touch its data as declared."""
     users = [reading for reading in readings if reading.code.title in verbs]
-    evidence = _EVIDENCE.get((direction, touch))
-    if evidence and not any(i.parts[: len(evidence)] == evidence for r in users for _, i in r.instructions):
-        instructions = ".".join(evidence)
-        message = f"{name} is declared to be touched by {touch}, and no {instructions} instruction is in its code"
+    evidence = TOUCHES[touch].instruction if touch else ""
+    if evidence and not any(i.parts[0] == evidence for r in users for _, i in r.instructions):
+        message = f"{name} is declared to be touched by {touch}, and no {evidence} instruction is in its code"
         hint = "who arrives for how many threads, and which fences there are, follows from the touch"
         yield _problem("touch-mismatch", message, record, hint=hint)
 

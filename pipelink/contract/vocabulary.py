@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pipelink.contract.fields import (
     Declaration,
@@ -38,7 +38,59 @@ DIRECTIONS: Final[dict[str, tuple[str, ...]]] = {
 KINDS: Final = tuple(DIRECTIONS)
 SOURCES: Final = ("out", "calls", "dispatches", "lends")
 TARGETS: Final = ("in", "answers", "dispatched", "borrows")
-TOUCHES: Final = ("tma", "tma_multicast", "threads", "wgmma", "tcgen05", "cp_async")
+
+
+@dataclass(frozen=True)
+class Touch:
+    """What writes or reads the slots of a stream, and what follows from it.
+
+    ``directions`` are those of the ports that may say it, ``cxx`` how a header does (empty: none does).  ``needs`` is a
+    feature of the architecture.  ``arrival`` is the unit in which a slot is known to be filled: tx (bytes that arrive),
+    commit (of tensor cores) or threads; None where the component sees to it.  ``copies``: a slot is filled by copies
+    that complete on its mbarrier, so there is nothing to commit.  ``asynchronous``: through the async proxy, which
+    fences alone order with what threads do (PTX ISA, proxies).  ``align`` is what the address of a tile is a multiple
+    of, in bytes; ``boxes``: a tensor map's box brings a tile.  ``instruction`` is the first word of what does it."""
+
+    directions: tuple[str, ...]
+    cxx: str = ""
+    needs: Literal["", "tma", "clusters", "wgmma", "tensor memory"] = ""
+    arrival: Literal["tx", "commit", "threads"] | None = "threads"
+    copies: bool = False
+    asynchronous: bool = False
+    align: int = 1
+    boxes: bool = False
+    instruction: str = ""
+
+
+TOUCHES: Final[dict[str, Touch]] = {
+    "tma": Touch(("out", "in"), "pl::by_tma", "tma", "tx", copies=True, asynchronous=True, align=128, boxes=True),
+    "tma_multicast": Touch(("out",), "", "clusters", None, copies=True, asynchronous=True, align=128, boxes=True),
+    "threads": Touch(("out", "in", "local"), "pl::by_threads"),
+    "wgmma": Touch(("in",), "pl::by_wgmma", "wgmma", asynchronous=True, instruction="wgmma"),
+    "tcgen05": Touch(
+        ("out", "in"), "pl::by_tcgen05", "tensor memory", "commit", asynchronous=True, instruction="tcgen05"
+    ),
+    "cp_async": Touch(("out", "local"), "pl::by_cp_async"),
+}
+#: What headers write at the ends of a ring between roles.
+_RING_TOUCHES: Final = tuple(name for name, touch in TOUCHES.items() if touch.cxx and name != "cp_async")
+
+
+def touches_header() -> str:
+    """``include/pipelink/touches.cuh``: a C++ type for each touch, and their list for messages."""
+    listed = ", ".join(TOUCHES[name].cxx for name in _RING_TOUCHES)
+    lines = [
+        "// pipelink/touches.cuh: how the data of a stream are touched at one end, a type each.",
+        "//",
+        "// Written by docs/generate.py from pipelink/contract/vocabulary.py; change that, then run `make docs`.",
+        "#pragma once",
+        f'#define PL_KNOWN_TOUCHES_ "{listed}"',
+        "#define PL_TOUCHES_(TOUCH) \\",
+    ]
+    written = [f'  TOUCH({touch.cxx.removeprefix("pl::")}, "{name}")' for name, touch in TOUCHES.items() if touch.cxx]
+    return "\n".join(lines) + "\n" + " \\\n".join(written) + "\n"
+
+
 SPACES: Final = ("smem", "tmem", "registers", "global")
 SCOPES: Final = ("cta", "cluster", "gpu", "system")
 OWNERS: Final = ("workspace", "peer", "caller")
@@ -237,9 +289,9 @@ class Port(Declaration, op="port", about="an end of a connection"):
         .on(*_STREAM)
         .by(
             Written(
-                ("pl::by_tma", "pl::by_threads", "pl::by_wgmma", "pl::by_tcgen05"),
+                tuple(TOUCHES[name].cxx for name in _RING_TOUCHES),
                 "how the data are touched",
-                choices=("tma", "threads", "wgmma", "tcgen05"),
+                choices=_RING_TOUCHES,
                 only={("stream", "local"): Spelling(("cp_async",), ("pl::by_cp_async",))},
             )
         )

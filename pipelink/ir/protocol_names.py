@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from pipelink.contract.vocabulary import TOUCHES
 from pipelink.support.diagnostics import nearest, suggest
 from pipelink.support.protocol import Action, Block, Callers, Choose, Repeat, Until
 from pipelink.support.protocol_text import ProtocolError, count_names, steps_of
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from pipelink.ir.opviews import Param, Port, Role
     from pipelink.ir.views import Component
 
-#: Verbs of a port by kind and direction; a producer by TMA has ``copy`` in place of ``commit``.
+#: Verbs of a port by kind and direction; a producer by copies has ``copy`` in place of ``commit``.
 PORT_VERBS: dict[tuple[str, str], tuple[str, ...]] = {
     ("stream", "out"): ("acquire", "commit", "copy", "end", "write"),
     ("stream", "in"): ("wait", "release", "read"),
@@ -103,7 +104,7 @@ def port_verbs(port: Port) -> tuple[str, ...]:
     verbs = PORT_VERBS.get((port.kind, port.direction), ())
     if (port.kind, port.direction) != ("stream", "out"):
         return verbs
-    left_out = {"commit" if port.touch.startswith("tma") else "copy"} | (set() if port.ends else {"end"})
+    left_out = {"commit" if TOUCHES[port.touch].copies else "copy"} | (set() if port.ends else {"end"})
     return tuple(verb for verb in verbs if verb not in left_out)
 
 

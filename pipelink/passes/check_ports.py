@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipelink.contract.vocabulary import ELEMENT_BITS, SOURCES, SWIZZLES, TARGETS
+from pipelink.contract.vocabulary import ELEMENT_BITS, SOURCES, SWIZZLES, TARGETS, TOUCHES
 from pipelink.ir.views import Port, Tile
 from pipelink.model.graph import ConnectionGraph, Edge, End
 from pipelink.support.diagnostics import Diagnostics, Location, Note, nearest
 from pipelink.target import Target
 from pipelink.transfers import BY_NAME, Refusal, legal
 
-_WRITES = ("tma", "tma_multicast", "threads", "cp_async", "tcgen05")
-_READS = ("wgmma", "threads", "tma", "tcgen05")
-_LOCAL = ("cp_async", "threads")
 TMA_BOX = 256  # elements along a dimension of a box, same source
 TMA_STEP = 16  # bytes of a box's row, same source
-TMA_ALIGN = 128  # bytes, of a shared-memory buffer that TMA reads or writes
+TMA_ALIGN = 128  # bytes, of a shared-memory buffer that a tensor map's box goes to or comes from
 
 
 def check_ports(graph: ConnectionGraph, target: Target, diagnostics: Diagnostics) -> None:
@@ -102,18 +99,13 @@ def _check_port(end: End, target: Target, diagnostics: Diagnostics) -> None:
         diagnostics.error("ends-mismatch", f"{what} may be empty but does not end", port.location)
     if port.kind != "stream":
         return
-    known = {"out": _WRITES, "in": _READS, "local": _LOCAL}[port.direction]
+    known = [name for name, touch in TOUCHES.items() if port.direction in touch.directions]
     if port.touch not in known:
         verb = "filled" if port.direction == "out" else "read" if port.direction == "in" else "filled and read"
         message = f"{what} is {verb} by {port.touch}, not by {', '.join(known)}"
         diagnostics.error("bad-touch", message, port.location)
-    lacks = {
-        "tma": not target.tma,
-        "tma_multicast": not target.clusters,
-        "wgmma": not target.wgmma,
-        "tcgen05": target.tmem_columns == 0,
-    }
-    if lacks.get(port.touch, False):
+    needs = TOUCHES[port.touch].needs
+    if needs and not target.has(needs):
         message = f"{what} needs {port.touch}, which {target.name} does not have"
         diagnostics.error("unsupported-by-target", message, end.instance.location, notes=_declared(port))
     for index, tile in enumerate(port.tiles):
@@ -144,13 +136,14 @@ def _check_tile(port: Port, tile: Tile, what: str, target: Target, end: End, dia
         return
     swizzle = SWIZZLES.get(tile.layout)
     needed = swizzle.repeat_bytes if swizzle else 1
-    if port.touch in ("tma", "tma_multicast") and tile.layout != "item":
-        needed = max(needed, TMA_ALIGN)
+    touch = TOUCHES[port.touch]
+    if tile.layout != "item":
+        needed = max(needed, touch.align)
     if tile.align % needed:
         why = f"{tile.layout} repeats from {needed} bytes" if needed > TMA_ALIGN else f"TMA needs {needed}"
         diagnostics.error("bad-alignment", f"{what} is aligned to {tile.align} bytes, {why}", port.location)
     bits = ELEMENT_BITS.get(tile.element)
-    if port.touch not in ("tma", "tma_multicast") or bits is None:
+    if not touch.boxes or bits is None:
         return
     row = tile.shape[-1] * bits // 8
     span = swizzle.row_bytes if swizzle else row

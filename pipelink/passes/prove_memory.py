@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from pipelink.analysis.placement.build import TMEM_WORD, TMEM_WORD_BYTES
 from pipelink.analysis.placement.pack import Overlays, may_overlap
 from pipelink.analysis.placement.solve import TMEM_LEAST
-from pipelink.contract.vocabulary import SWIZZLES
+from pipelink.contract.vocabulary import SWIZZLES, TOUCHES
 from pipelink.ir.placement import KernelPlacement, LocalRing, RingPlacement
 from pipelink.ir.views import Component, Connect, Kernel, Port, Tile
 from pipelink.model.demand import ALWAYS, Buffer, Interval, Scope, spelled
 from pipelink.model.lifetimes import Lifetimes, RoleKey
-from pipelink.passes.check_ports import TMA_ALIGN
 from pipelink.passes.prove_shape import WORD_BYTES
 from pipelink.support.diagnostics import Diagnostics, Location, Note
 from pipelink.target import MBARRIER_BYTES, SMEM_BASE, Target
@@ -28,8 +27,6 @@ from pipelink.transfers.binder import placed_instance
 from pipelink.transfers.convert import STAGING_ALIGN
 from pipelink.transfers.stream import TMEM_ALIGN, columns_of
 from pipelink.transfers.touch import COMMIT
-
-_TMA = ("tma", "tma_multicast")
 
 
 @dataclass(frozen=True)
@@ -174,7 +171,7 @@ def tile_align(port: Port, index: int) -> int:
         return 1
     tile = port.tiles[index]
     needed = max(tile.align, SWIZZLES[tile.layout].repeat_bytes if tile.layout in SWIZZLES else 1)
-    return max(needed, TMA_ALIGN) if port.touch in _TMA and tile.layout != "item" else needed
+    return max(needed, TOUCHES[port.touch].align) if tile.layout != "item" else needed
 
 
 def check_memory(

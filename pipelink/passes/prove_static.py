@@ -14,6 +14,7 @@ from typing import Any
 
 from pipelink.analysis.bind_entry import entry_registers
 from pipelink.analysis.protocol.language import actions_of, place_of, protocol_of
+from pipelink.contract.vocabulary import TOUCHES
 from pipelink.ir.attributes import SymbolRef
 from pipelink.ir.placement import KernelPlacement, RingPlacement, TokenPlacement
 from pipelink.ir.views import Component, Connect, Kernel, Port, Program
@@ -30,7 +31,6 @@ from pipelink.transfers import CLUSTER_CTAS, placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
 from pipelink.transfers.touch import COMMIT, TX, mixes_proxies, refills, wanted_unit
 
-_ASYNC_WRITES = ("tma", "tma_multicast")
 _LARGE = 1 << 20  # a dimension of which only grids that are bounded otherwise stay small
 
 
@@ -272,7 +272,7 @@ def _check_polls(name: str, component: Component, diagnostics: Diagnostics) -> N
         fetches = {
             port.name
             for port in component.ports.values()
-            if port.direction == "out" and port.touch in _ASYNC_WRITES and port.kind == "stream"
+            if port.direction == "out" and TOUCHES[port.touch].copies and port.kind == "stream"
         }
         if not fetches or not any(p.kind == "signal" and p.direction == "in" for p in component.ports.values()):
             continue

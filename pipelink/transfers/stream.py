@@ -37,6 +37,7 @@ from pipelink.transfers.base import (
     CLUSTER_CTAS,
     Arrival,
     Arrivals,
+    End,
     Plan,
     Site,
     Solved,
@@ -109,6 +110,7 @@ class StreamTransfer(Transfer):
     # device functions
     acquire_function: ClassVar[str] = "pl_ring_acquire"
     copy_function: ClassVar[str] = "pl_ring_tma"
+    copy_ranks: ClassVar[tuple[int, ...]] = RANKS
     commit_function: ClassVar[str] = "pl_tmem_commit"
     release_function: ClassVar[str] = "pl_ring_release"
 
@@ -166,7 +168,7 @@ class StreamTransfer(Transfer):
 
     def demand(self, site: Site) -> StreamPlan | None:
         end = site.find_end(site.connects[0].source)
-        producer = None if end is None else touch.producer(end, site.elect)
+        producer = None if end is None else self.filling(end, site.elect)
         targets = [site.port(connect.target) for connect in site.connects]
         consumers, total, positions, readers = self._consumers(site)
         if end is None or producer is None or total is None:
@@ -191,6 +193,10 @@ class StreamTransfer(Transfer):
         return StreamPlan(
             self, site, (ring,), producer=producer, consumers=consumers, total=total, positions=positions
         )  # fmt: skip
+
+    def filling(self, end: End, elect: bool) -> Arrivals:
+        """Who arrives when a slot is filled."""
+        return touch.producer(end, elect)
 
     def releasing_ctas(self, connect: Connect, target: Port) -> int:
         """CTAs whose readers release each slot."""
@@ -332,7 +338,7 @@ class StreamTransfer(Transfer):
         if placed.producer_unit == touch.TX:
             own = Copy(self.copy_function)
             parts = self.copies(binder.component(instance), connect, port, [own] * len(slot_addresses(placed)))
-            for rank in RANKS:
+            for rank in self.copy_ranks:
                 _bind_copy(binder, instance, port, full, rank, own, parts)
         elif placed.producer_unit == touch.COMMIT:
             binder.function(
@@ -354,12 +360,16 @@ class StreamTransfer(Transfer):
         arguments = (CursorPointer(placed.consumer_cursor), SharedAddress(placed.full), Const(placed.stages))
         wait = Invoke("pl_ring_wait", arguments, "stage", "unsigned", waits=True)
         binder.waiting(
-            instance, port, "pl_wait", wait, then=(*touch.after_wait(port), Return(Result("stage")))
+            instance, port, "pl_wait", wait, then=(*self.after_wait(placed, port), Return(Result("stage")))
         )  # fmt: skip
         binder.function(instance, port, "pl_release", *self.release(placed, connect), Return())
         if port.ends:
             ended = Invoke("pl_ring_ended", (Arg("stage"), _end(placed)), "ended", "unsigned")
             binder.function(instance, port, "pl_ended", ended, Return(Result("ended")))
+
+    def after_wait(self, placed: RingPlacement, port: Port) -> tuple[Statement, ...]:
+        """What a consumer does between its wait and its first read."""
+        return touch.after_wait(port)
 
     def release(self, placed: RingPlacement, connect: Connect) -> tuple[Statement, ...]:
         """A consumer's arrival.  Tensor cores arrive, or threads, whose loads from tensor memory are complete first."""

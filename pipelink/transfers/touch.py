@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from pipelink.contract.vocabulary import TOUCHES
 from pipelink.ir.placement import ConnectionPlacement, RingPlacement
 from pipelink.ir.views import Connect, Port
 from pipelink.model.binding import Instruction, Invoke, Statement
@@ -19,17 +20,12 @@ TX: Final = "tx"
 COMMIT: Final = "commit"  # the unit of an arrival that tensor cores make: tcgen05.commit
 #: How the transfers number the units in which threads arrive (device.cuh).
 UNITS: Final = {"thread": 0, "warp": 1, "warpgroup": 2}
-#: What reads through the async proxy, and so only behind a fence what threads wrote.
-ASYNC_READS: Final = ("wgmma", "tma", "tcgen05")
 
 
 def producer(end: End, elect: bool) -> Arrivals:
     """Who arrives when a slot is filled."""
-    if end.port.touch == "tma":
-        return Arrivals(TX, 1)
-    if end.port.touch == "tcgen05":
-        return Arrivals(COMMIT, 1)
-    return threads(end, elect)
+    arrival = TOUCHES[end.port.touch].arrival
+    return Arrivals(arrival, 1) if arrival in (TX, COMMIT) else threads(end, elect)
 
 
 def consumer(end: End, elect: bool, ctas: int) -> Arrivals:
@@ -57,21 +53,21 @@ def _reads_by_cores(port: Port) -> bool:
 
 def wanted_unit(port: Port, side: str) -> str | None:
     """The arrival that alone says that a slot is filled or read; None: one of threads, or anything."""
-    if port.kind != "stream" or port.touch == "tma_multicast":
+    if port.kind != "stream" or TOUCHES[port.touch].arrival is None:
         return None
     if side == "producer":
-        return {"tma": TX, "tcgen05": COMMIT}.get(port.touch, "threads")
+        return TOUCHES[port.touch].arrival
     return COMMIT if _reads_by_cores(port) else "threads"
 
 
 def mixes_proxies(source: Port, target: Port) -> bool:
-    """Whether threads write what is read through the async proxy."""
-    return source.touch == "threads" and target.touch in ASYNC_READS
+    """Whether what threads write is read through the async proxy."""
+    return not TOUCHES[source.touch].asynchronous and TOUCHES[target.touch].asynchronous
 
 
 def refills(source: Port, target: Port) -> bool:
-    """Whether TMA fills again what threads read."""
-    return source.touch.startswith("tma") and target.touch == "threads"
+    """Whether copies through the async proxy fill again what threads read."""
+    return TOUCHES[source.touch].copies and not TOUCHES[target.touch].asynchronous
 
 
 def after_wait(port: Port) -> tuple[Statement, ...]:

@@ -3,6 +3,7 @@
 // An attribute is a type with `attribute` (what it speaks about) and `write`.  Each declaration checks which it takes.
 #pragma once
 #include <pipelink/records.cuh>
+#include <pipelink/touches.cuh>
 
 namespace pl {
 
@@ -16,9 +17,8 @@ enum class about { warps, registers, threads, count, align, live, ring, touch, e
 #define PL_ON_BARRIER_ about::count, about::role
 #define PL_KNOWN_ON_BARRIER_ "pl::threads<n>, pl::in_role<role>"
 #define PL_ON_RING_ about::ring, about::touch, about::ends, about::empty, about::pair, about::role
-#define PL_KNOWN_ON_RING_                                                                                        \
-  "pl::ring<min, max>, pl::by_tma, pl::by_threads, pl::by_wgmma, pl::by_tcgen05, pl::ends, pl::may_be_empty, "   \
-  "pl::cta_pair, pl::in_role<role>"
+#define PL_KNOWN_ON_RING_ \
+  "pl::ring<min, max>, " PL_KNOWN_TOUCHES_ ", pl::ends, pl::may_be_empty, pl::cta_pair, pl::in_role<role>"
 #define PL_ON_LOCAL_ about::ring, about::touch, about::role
 #define PL_KNOWN_ON_LOCAL_ "pl::ring<min, max>, pl::by_cp_async, pl::in_role<role>"
 #define PL_ON_TOKEN_ about::credit, about::role
@@ -106,11 +106,7 @@ struct ring {
     PL_STATIC_FN_ const char* name() { return TEXT; }                             \
     PL_STATIC_FN_ void write(detail::writer& w) { w.field("touch", TEXT); }       \
   };
-PL_TOUCH_(by_tma, "tma")
-PL_TOUCH_(by_threads, "threads")
-PL_TOUCH_(by_wgmma, "wgmma")
-PL_TOUCH_(by_tcgen05, "tcgen05")
-PL_TOUCH_(by_cp_async, "cp_async")
+PL_TOUCHES_(PL_TOUCH_)
 #undef PL_TOUCH_
 struct ends {  // the producer may say that nothing follows
   enum : int { attribute = int(about::ends) };

@@ -38,7 +38,7 @@ struct ring_port : any_stream<Port, Stream> {
                 "PL_IN/PL_OUT: not a port attribute; known: " PL_KNOWN_ON_RING_);
   static_assert(count<A...>(about::ring) == 1, "PL_IN/PL_OUT: exactly one pl::ring<min, max> is needed");
   static_assert(count<A...>(about::touch) == 1,
-                "PL_IN/PL_OUT: exactly one of pl::by_tma, pl::by_threads, pl::by_wgmma, pl::by_tcgen05 is needed");
+                "PL_IN/PL_OUT: exactly one of " PL_KNOWN_TOUCHES_ " is needed");
   static_assert(!has<by_cp_async, A...>(), "pl::by_cp_async belongs to PL_LOCAL: both ends in one role");
   static_assert(!has<may_be_empty, A...>() || has<ends, A...>(), "pl::may_be_empty needs pl::ends");
   enum : bool { can_end = has<ends, A...>() };

@@ -503,7 +503,7 @@ module @a attributes {pipelink.component = {abi = 1}} {
 }
 module @b attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  // expected-error @below {{port 'i' of component 'b' is read by tma_multicast, not by wgmma, threads, tma, tcgen05 [bad-touch]}}
+  // expected-error @below {{port 'i' of component 'b' is read by tma_multicast, not by tma, threads, wgmma, tcgen05 [bad-touch]}}
   "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "tma_multicast", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {

@@ -69,7 +69,10 @@ def test_only_what_the_ir_takes_is_written() -> None:
 def test_headers_spell_the_attributes_of_the_rows(name: str) -> None:
     """What a declaration's message lists, and how many subjects its check takes."""
     op, variants = DECLARED[name]
-    header = (HEADERS / "attributes.cuh").read_text().replace("\\\n", "")
+    texts = [(HEADERS / f"{file}.cuh").read_text().replace("\\\n", "") for file in ("touches", "attributes")]
+    touches = re.search(r"#define PL_KNOWN_TOUCHES_ (.*)", texts[0])
+    assert touches
+    header = texts[1].replace("PL_KNOWN_TOUCHES_", touches[1])
     known = re.search(rf"#define PL_KNOWN_ON_{name}_ (.*)", header)
     taken = re.search(rf"#define PL_ON_{name}_ (.*)", header)
     assert known
