@@ -334,21 +334,22 @@ class StreamTransfer(Transfer):
         self, binder: Binder, connect: Connect, instance: Instance, port: Port, placed: RingPlacement
     ) -> None:
         """Define what says that a slot is filled, or what fills it."""
-        full, stage = SharedAddress(placed.full), Arg("stage")
+        full = SharedAddress(placed.full)
         if placed.producer_unit == touch.TX:
             own = Copy(self.copy_function)
             parts = self.copies(binder.component(instance), connect, port, [own] * len(slot_addresses(placed)))
             for rank in self.copy_ranks:
                 _bind_copy(binder, instance, port, full, rank, own, parts)
-        elif placed.producer_unit == touch.COMMIT:
-            binder.function(
-                instance, port, "pl_commit", Invoke(self.commit_function, (full, stage)), Return()
-            )  # fmt: skip
         else:
-            unit, fence = Const(touch.UNITS[placed.producer_unit]), Const(int(placed.producer_fence))
-            binder.function(
-                instance, port, "pl_commit", Invoke("pl_ring_commit", (full, stage, unit, fence)), Return()
-            )  # fmt: skip
+            binder.function(instance, port, "pl_commit", self.commit(placed), Return())
+
+    def commit(self, placed: RingPlacement) -> Invoke:
+        """A producer's arrival, of tensor cores or of threads."""
+        full, stage = SharedAddress(placed.full), Arg("stage")
+        if placed.producer_unit == touch.COMMIT:
+            return Invoke(self.commit_function, (full, stage))
+        unit, fence = Const(touch.UNITS[placed.producer_unit]), Const(int(placed.producer_fence))
+        return Invoke("pl_ring_commit", (full, stage, unit, fence))
 
     def copies(self, component: Component, connect: Connect, port: Port, own: list[Copy]) -> list[Copy]:
         """What copies each part of a slot; ``own``: the ring's own function for each."""
