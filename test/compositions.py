@@ -71,6 +71,16 @@ def _placed(c: Composer) -> None:
     c.kernel.connect(c.add("placed", "placed_tiles").blocks, c.add("tma_store", "tma_store").blocks)
 
 
+def _gathered(c: Composer) -> None:
+    """Rows by cp.async, read by threads."""
+    c.kernel.connect(c.add("gather", "gathered_rows").blocks, c.add("gather", "row_writer").tiles)
+
+
+def _gathered_store(c: Composer) -> None:
+    """Rows by cp.async, read by TMA: the reader fences."""
+    c.kernel.connect(c.add("gather", "gathered_blocks").blocks, c.add("tma_store", "tma_store").blocks)
+
+
 def _alone(component: str) -> Build:
     """A kernel of one component, for what a launch needs."""
 
@@ -222,6 +232,8 @@ COMPOSITIONS: dict[str, Build] = (
     | FURTHER
     | {
         "placed": _placed,
+        "gathered": _gathered,
+        "gathered_store": _gathered_store,
         "tickets": _alone("tickets"),
         "meeting": _alone("meeting"),
         "ranks": _alone("ranks"),

@@ -73,7 +73,7 @@ TOUCHES: Final[dict[str, Touch]] = {
     "cp_async": Touch(("out", "local"), "pl::by_cp_async"),
 }
 #: What headers write at the ends of a ring between roles.
-_RING_TOUCHES: Final = tuple(name for name, touch in TOUCHES.items() if touch.cxx and name != "cp_async")
+_RING_TOUCHES: Final = tuple(name for name, touch in TOUCHES.items() if touch.cxx)
 
 
 def touches_header() -> str:

@@ -25,6 +25,13 @@ PL_TRANSFER void pl_ring_commit(unsigned full, unsigned stage, unsigned unit, un
   pl_arrive_as(full + 8 * stage, unit);
 }
 
+// The slot's data are on their way by cp.async: this thread arrives when its copies so far are there (PTX ISA
+// 9.7.13.15.16; noinc: the barrier counts this arrival).  That arrival releases the copies alone; what the thread wrote
+// itself, it fences before (__threadfence_block).
+PL_TRANSFER void pl_ring_async_commit(unsigned full, unsigned stage) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(full + 8 * stage) : "memory");
+}
+
 PL_TRANSFER unsigned pl_ring_wait(char* where, unsigned full, unsigned stages PL_WATCH) {
   pl_cursor& cursor = *reinterpret_cast<pl_cursor*>(where);
   unsigned stage = cursor.stage;

@@ -24,6 +24,20 @@ def test_rings_filled_by_threads(torch: Any, load: Any, name: str) -> None:
         assert torch.equal(x, y), steps
 
 
+@pytest.mark.parametrize(("name", "output"), [("gathered", "y"), ("gathered_store", "out")])
+def test_rows_gathered_by_cp_async(torch: Any, load: Any, name: str, output: str) -> None:
+    """Rows arrive whole whether threads read them or, behind the reader's fence, TMA; where there is none, zeros do."""
+    kernel = load(name)
+    x = torch.randn(500, 64, device="cuda").to(torch.bfloat16)
+    for count in (1, 63, 64, 65, 1000, 20000):
+        index = torch.randint(-1, 500, (count,), device="cuda", dtype=torch.int32)
+        found = torch.full((count, 64), float("nan"), device="cuda", dtype=torch.bfloat16)
+        kernel(**{"x": x, "index": index, output: found})
+        torch.cuda.synchronize()
+        expected = torch.where((index >= 0)[:, None], x[index.clamp(min=0)], torch.zeros_like(found))
+        assert torch.equal(found, expected), count
+
+
 def test_two_readers_of_one_ring(torch: Any, load: Any) -> None:
     kernel = load("ring_two_readers")
     for steps in STEPS:

@@ -32,6 +32,13 @@ struct any_stream {
   }
 };
 
+// 16 bytes from global to shared memory, or zeros where `valid` is false.
+__device__ __forceinline__ void copy_async(unsigned to, const void* from, bool valid) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(__cvta_generic_to_global(from)),
+               "r"(valid ? 16 : 0)
+               : "memory");
+}
+
 template <class Port, class Stream, class... A>
 struct ring_port : any_stream<Port, Stream> {
   static_assert((true && ... && is_one_of<A, PL_ON_RING_>()),
@@ -39,7 +46,6 @@ struct ring_port : any_stream<Port, Stream> {
   static_assert(count<A...>(about::ring) == 1, "PL_IN/PL_OUT: exactly one pl::ring<min, max> is needed");
   static_assert(count<A...>(about::touch) == 1,
                 "PL_IN/PL_OUT: exactly one of " PL_KNOWN_TOUCHES_ " is needed");
-  static_assert(!has<by_cp_async, A...>(), "pl::by_cp_async belongs to PL_LOCAL: both ends in one role");
   static_assert(!has<may_be_empty, A...>() || has<ends, A...>(), "pl::may_be_empty needs pl::ends");
   enum : bool { can_end = has<ends, A...>() };
   PL_STATIC_FN_ void write(writer& w) {
@@ -57,7 +63,13 @@ struct out_port : detail::ring_port<Port, Stream, A...> {
   static_assert(!detail::has<by_wgmma, A...>(), "PL_OUT: wgmma does not write shared memory; pl::by_tma or pl::by_threads");
   // Waits for a free slot and takes it; a by_tma port also announces the slot's bytes.
   static __device__ __forceinline__ slot acquire(self s) { return {Port::pl_acquire(s.id, s.frame)}; }
-  // The slot's data are written.  Called by every thread of the role, with its own writes done.
+  // A by_cp_async port: copies 16 bytes, as PL_LOCAL's copy_async does.
+  template <int Part = 0>
+  static __device__ __forceinline__ void copy_async(self s, slot at, unsigned offset, const void* from, bool valid) {
+    static_assert(detail::has<by_cp_async, A...>(), "copy_async fills a pl::by_cp_async port");
+    detail::copy_async(detail::any_stream<Port, Stream>::template address<Part>(s, at) + offset, from, valid);
+  }
+  // The slot's data are written, or on their way by cp.async.  Called by every thread of the role, after its own writes.
   static __device__ __forceinline__ void commit(self s, slot at) {
     static_assert(!tma, "a by_tma port commits through its bytes");
     Port::pl_commit(s.id, s.frame, at.stage);
@@ -98,6 +110,7 @@ struct out_port : detail::ring_port<Port, Stream, A...> {
 
 template <class Port, class Stream, class... A>
 struct in_port : detail::ring_port<Port, Stream, A...> {
+  static_assert(!detail::has<by_cp_async, A...>(), "PL_IN: cp.async does not read shared memory");
   enum : bool { can_end = detail::has<ends, A...>() };
   // Waits for the next filled slot.
   static __device__ __forceinline__ slot wait(self s) { return {Port::pl_wait(s.id, s.frame)}; }
@@ -130,10 +143,7 @@ struct local_port : detail::any_stream<Port, Stream> {
   // Source and destination are aligned to 16 bytes.
   template <int Part = 0>
   static __device__ __forceinline__ void copy_async(self s, slot at, unsigned offset, const void* from, bool valid) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                     detail::any_stream<Port, Stream>::template address<Part>(s, at) + offset),
-                 "l"(__cvta_generic_to_global(from)), "r"(valid ? 16 : 0)
-                 : "memory");
+    detail::copy_async(detail::any_stream<Port, Stream>::template address<Part>(s, at) + offset, from, valid);
   }
   // The copies into this slot are issued: they form the thread's next cp.async group (an empty one is fine).
   static __device__ __forceinline__ void commit(self s, slot at) { Port::pl_commit(s.id, s.frame, at.stage); }

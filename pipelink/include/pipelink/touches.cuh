@@ -2,7 +2,7 @@
 //
 // Written by docs/generate.py from pipelink/contract/vocabulary.py; change that, then run `make docs`.
 #pragma once
-#define PL_KNOWN_TOUCHES_ "pl::by_tma, pl::by_threads, pl::by_wgmma, pl::by_tcgen05"
+#define PL_KNOWN_TOUCHES_ "pl::by_tma, pl::by_threads, pl::by_wgmma, pl::by_tcgen05, pl::by_cp_async"
 #define PL_TOUCHES_(TOUCH) \
   TOUCH(by_tma, "tma") \
   TOUCH(by_threads, "threads") \
