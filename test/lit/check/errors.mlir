@@ -401,18 +401,18 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
 
 // Nothing that carries it
 module @a attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "cp_async", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+  "pipelink.role"() {sym_name = "run", warps = 1, threads = "one"} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "tcgen05", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
 }
 module @b attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
   "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
 }
-module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+module @k attributes {pipelink.kernel = {target = "sm_100a"}} {
   "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
   "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
   // expected-error @+2 {{'@a::@o' and '@b::@i' do not fit: no transfer carries one to the other [no-transfer]}}
-  // expected-note @below {{ring.tma: the slots are filled by cp_async, not by tma}}
+  // expected-note @below {{ring.tma: the slots are filled by tcgen05, not by tma}}
   "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
 }
 
