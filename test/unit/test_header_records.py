@@ -254,3 +254,13 @@ def test_verify_compares_what_records_say_not_how_they_are_spelled() -> None:
     texts = [json.dumps(json.loads(text), indent=1).encode() for text in contract.device_records(image)]
     (item,) = parse_objects(object_bytes([image], texts), "x.o")
     contract.verify(item)
+
+
+def test_a_port_has_any_name() -> None:
+    """Also one that the headers' own code has."""
+    names = ("at", "frame", "id", "s", "self_", "stage", "w", "writer")
+    ports = "".join(f"PL_OUT({name}, pl::stream<pl::item<int>>, pl::ring<1, 2>, pl::by_threads);" for name in names)
+    component = f"PL_COMPONENT(x) {{ PL_ROLE(run, pl::warps<1>); {ports} PL_ENTRY(run) {{ w::acquire(self); }} }}"
+    texts = contract.device_records(compile_image(f"#include <pipelink/component.cuh>\n{component}\n"))
+    records = [json.loads(text) for text in texts]
+    assert sorted(record["name"] for record in records if record["op"] == "port") == list(names)

@@ -270,9 +270,9 @@ struct call<R(A...)> {
   PL_HERE_                                                                                                 \
   struct nm : ::pl::dir##_port<nm, __VA_ARGS__> {                                                          \
     PL_STATIC_FN_ const char* name() { return #nm; }                                                       \
-    PL_STATIC_FN_ void write(::pl::detail::writer& w) {                                                    \
-      w.field("direction", #dir);                                                                          \
-      ::pl::dir##_port<nm, __VA_ARGS__>::write(w);                                                         \
+    PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {                                            \
+      pl_writer.field("direction", #dir);                                                                  \
+      ::pl::dir##_port<nm, __VA_ARGS__>::write(pl_writer);                                                 \
     }                                                                                                      \
     static __device__ unsigned pl_acquire(int, void*);                                                     \
     static __device__ void pl_commit(int, void*, unsigned);                                                \
@@ -314,9 +314,9 @@ struct call<R(A...)> {
   PL_HERE_                                                                                                     \
   struct nm##_port : ::pl::call<__VA_ARGS__> {                                                                 \
     static __device__ void pl_call(int, void*, char*);                                                         \
-    PL_STATIC_FN_ void write(::pl::detail::writer& w) {                                                        \
-      w.field("direction", "calls");                                                                           \
-      ::pl::call<__VA_ARGS__>::write(w);                                                                       \
+    PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {                                                \
+      pl_writer.field("direction", "calls");                                                                   \
+      ::pl::call<__VA_ARGS__>::write(pl_writer);                                                               \
     }                                                                                                          \
   };                                                                                                           \
   template <class... T>                                                                                        \
@@ -332,9 +332,9 @@ struct call<R(A...)> {
   struct nm##_port : ::pl::call<__VA_ARGS__> {                                \
     static __device__ ::pl::call<__VA_ARGS__>::implementation body;           \
     static __device__ void pl_answer(int, void*, char*);                      \
-    PL_STATIC_FN_ void write(::pl::detail::writer& w) {                       \
-      w.field("direction", "answers");                                        \
-      ::pl::call<__VA_ARGS__>::write(w);                                      \
+    PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {               \
+      pl_writer.field("direction", "answers");                                \
+      ::pl::call<__VA_ARGS__>::write(pl_writer);                              \
     }                                                                         \
   };                                                                          \
   PL_RECORD_(nm, nm, "port", nm##_port)                                       \

@@ -240,16 +240,16 @@ struct pl_component {
 // id: unique in the component, so that a second declaration of a name is an error; nm: the name in the record.
 #define PL_RECORD_(id, nm, op, ...)                                                                                   \
   struct pl_record_##id {                                                                                             \
-    PL_STATIC_FN_ void write(::pl::detail::writer& w) {                                                               \
-      w.open('{');                                                                                                    \
-      w.field("pipelink", ::pl::abi);                                                                                 \
-      w.field("op", op);                                                                                              \
-      w.field("component", pl_component::name());                                                                     \
-      w.field("name", #nm);                                                                                           \
-      w.field("file", ::pl::detail::base_name(__FILE__));                                                             \
-      w.field("line", __LINE__);                                                                                      \
-      __VA_ARGS__::write(w);                                                                                          \
-      w.close('}');                                                                                                   \
+    PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {                                                       \
+      pl_writer.open('{');                                                                                            \
+      pl_writer.field("pipelink", ::pl::abi);                                                                         \
+      pl_writer.field("op", op);                                                                                      \
+      pl_writer.field("component", pl_component::name());                                                             \
+      pl_writer.field("name", #nm);                                                                                   \
+      pl_writer.field("file", ::pl::detail::base_name(__FILE__));                                                     \
+      pl_writer.field("line", __LINE__);                                                                              \
+      __VA_ARGS__::write(pl_writer);                                                                                  \
+      pl_writer.close('}');                                                                                           \
     }                                                                                                                 \
   };                                                                                                                  \
   PL_EMIT_(id)
@@ -263,9 +263,9 @@ struct pl_component {
       enum : bool { declared = true };                                                                          \
       PL_STATIC_FN_ const char* name() { return #__VA_ARGS__; }                                                       \
       PL_STATIC_FN_ const char* where() { return __PRETTY_FUNCTION__; }                                               \
-      PL_STATIC_FN_ void write(::pl::detail::writer& w) {                                                             \
-        w.field("cxx", __cplusplus > 201703L ? 20 : 17);                                                              \
-        w.version("toolkit", __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__);                                             \
+      PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {                                                     \
+        pl_writer.field("cxx", __cplusplus > 201703L ? 20 : 17);                                                      \
+        pl_writer.version("toolkit", __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__);                                     \
       }                                                                                                               \
     };                                                                                                                \
     static_assert(::pl::detail::is_component_name(#__VA_ARGS__),                                                      \
