@@ -81,6 +81,11 @@ def _gathered_store(c: Composer) -> None:
     c.kernel.connect(c.add("gather", "gathered_blocks").blocks, c.add("tma_store", "tma_store").blocks)
 
 
+def _matvec(c: Composer) -> None:
+    """Weights by bulk copies."""
+    c.kernel.connect(c.add("matvec", "weight_stream").w, c.add("matvec", "row_products").w)
+
+
 def _alone(component: str) -> Build:
     """A kernel of one component, for what a launch needs."""
 
@@ -233,6 +238,7 @@ COMPOSITIONS: dict[str, Build] = (
     | {
         "placed": _placed,
         "gathered": _gathered,
+        "matvec": _matvec,
         "gathered_store": _gathered_store,
         "tickets": _alone("tickets"),
         "meeting": _alone("meeting"),

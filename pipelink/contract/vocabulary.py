@@ -71,6 +71,7 @@ TOUCHES: Final[dict[str, Touch]] = {
         ("out", "in"), "pl::by_tcgen05", "tensor memory", "commit", asynchronous=True, instruction="tcgen05"
     ),
     "cp_async": Touch(("out", "local"), "pl::by_cp_async"),
+    "bulk": Touch(("out",), "pl::by_bulk", "tma", "tx", copies=True, asynchronous=True, align=16),
 }
 #: What headers write at the ends of a ring between roles.
 _RING_TOUCHES: Final = tuple(name for name, touch in TOUCHES.items() if touch.cxx)

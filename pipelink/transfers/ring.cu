@@ -92,6 +92,13 @@ PL_TRANSFER void pl_ring_tma5(unsigned to, unsigned offset, const char* map, uns
       : "memory");
 }
 
+// `bytes` of global memory as they lie there; sizes and addresses are multiples of 16 (PTX ISA 9.7.9.25.4.1).
+PL_TRANSFER void pl_ring_bulk1(unsigned to, unsigned offset, const char* from, unsigned full, unsigned stage, int bytes) {
+  asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to + offset),
+               "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(full + 8 * stage)
+               : "memory");
+}
+
 // The conversion: the producer's threads wrote a row-major staging tile; together they move it to its slot, 16 bytes
 // at a time, each chunk where the swizzle puts it, and then commit.  mask is 0x70, 0x30 or 0x10 for 128, 64 or 32
 // byte rows: the swizzle exchanges address bits 4..6 with bits 7..9 (PTX ISA, shared-memory swizzling modes).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from pipelink.contract.vocabulary import SWIZZLES
 from pipelink.ir.placement import RingPlacement
 from pipelink.ir.views import Port
 from pipelink.model.binding import Arg, Instruction, Invoke, SharedAddress, Statement
@@ -44,5 +45,19 @@ class RingAsync(StreamTransfer):
         return (*fence, *super().after_wait(placed, port))
 
 
+class RingBulk(StreamTransfer):
+    """Bulk copies fill the slots with bytes as they lie in global memory, without a tensor map, and announce them."""
+
+    name: ClassVar[str] = "ring.bulk"
+    filled_by: ClassVar[tuple[str, ...]] = ("bulk",)
+    copy_function: ClassVar[str] = "pl_ring_bulk"
+    copy_ranks: ClassVar[tuple[int, ...]] = (1,)
+
+    def touch_misfit(self, source: Port, target: Port) -> str | None:
+        swizzled = next((tile.layout for tile in source.tiles if tile.layout in SWIZZLES), None)
+        why = f"bulk copies bring bytes as they lie in memory, which is not {swizzled}" if swizzled else None
+        return super().touch_misfit(source, target) or why
+
+
 #: In order of preference.
-RINGS: Final = (RingTma(), RingThreads(), RingAsync())
+RINGS: Final = (RingTma(), RingThreads(), RingAsync(), RingBulk())

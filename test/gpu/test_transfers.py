@@ -38,6 +38,17 @@ def test_rows_gathered_by_cp_async(torch: Any, load: Any, name: str, output: str
         assert torch.equal(found, expected), count
 
 
+def test_weights_by_bulk_copies(torch: Any, load: Any) -> None:
+    kernel = load("matvec")
+    for rows, columns in ((8, 1024), (16, 4096), (8200, 2048)):
+        weight = torch.randn(rows, columns, device="cuda").to(torch.bfloat16)
+        x, y = torch.randn(columns, device="cuda"), torch.full((rows,), float("nan"), device="cuda")
+        kernel(weight=weight, x=x, y=y)
+        expected = weight.double() @ x.double()
+        scale = weight.double().abs() @ x.double().abs()
+        assert ((y.double() - expected).abs() <= 1e-5 * scale).all(), (rows, columns)
+
+
 def test_two_readers_of_one_ring(torch: Any, load: Any) -> None:
     kernel = load("ring_two_readers")
     for steps in STEPS:

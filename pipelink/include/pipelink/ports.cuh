@@ -58,10 +58,10 @@ struct ring_port : any_stream<Port, Stream> {
 
 template <class Port, class Stream, class... A>
 struct out_port : detail::ring_port<Port, Stream, A...> {
-  enum : bool { tma = detail::has<by_tma, A...>() };
+  enum : bool { tma = detail::has<by_tma, A...>(), bulk = detail::has<by_bulk, A...>() };
   enum : bool { can_end = detail::has<ends, A...>() };
   static_assert(!detail::has<by_wgmma, A...>(), "PL_OUT: wgmma does not write shared memory; pl::by_tma or pl::by_threads");
-  // Waits for a free slot and takes it; a by_tma port also announces the slot's bytes.
+  // Waits for a free slot and takes it; a by_tma or by_bulk port also announces the slot's bytes.
   static __device__ __forceinline__ slot acquire(self s) { return {Port::pl_acquire(s.id, s.frame)}; }
   // A by_cp_async port: copies 16 bytes, as PL_LOCAL's copy_async does.
   template <int Part = 0>
@@ -71,7 +71,7 @@ struct out_port : detail::ring_port<Port, Stream, A...> {
   }
   // The slot's data are written, or on their way by cp.async.  Called by every thread of the role, after its own writes.
   static __device__ __forceinline__ void commit(self s, slot at) {
-    static_assert(!tma, "a by_tma port commits through its bytes");
+    static_assert(!tma && !bulk, "a by_tma or by_bulk port commits through its bytes");
     Port::pl_commit(s.id, s.frame, at.stage);
   }
   // TMA of one box into tile Part of the slot; coordinates innermost first, as the tensor-copy instruction takes them.
@@ -94,6 +94,14 @@ struct out_port : detail::ring_port<Port, Stream, A...> {
     if constexpr (sizeof...(X) == 4) Port::pl_tma4(s.id, s.frame, at.stage, Part, offset, &map, x...);
     if constexpr (sizeof...(X) == 5) Port::pl_tma5(s.id, s.frame, at.stage, Part, offset, &map, x...);
   }
+  // A by_bulk port: copies `bytes` from global memory, `offset` bytes into tile Part; all three, and `from`, are
+  // multiples of 16 bytes.  The copies of a slot have to fill it.
+  template <int Part = 0>
+  static __device__ __forceinline__ void copy(self s, slot at, const void* from, unsigned bytes, unsigned offset = 0) {
+    static_assert(bulk, "only a pl::by_bulk port can be filled by bulk copies");
+    static_assert(0 <= Part && Part < Stream::parts, "the slot has fewer tiles");
+    Port::pl_tma1(s.id, s.frame, at.stage, Part, offset, from, static_cast<int>(bytes));
+  }
   // acquire() and copy<0>() of a slot with one tile.
   template <class Map, int MapPart, class Box, class... X>
   static __device__ __forceinline__ void tma_load(self s, const tensor_map<Map, MapPart, Box>& map, X... x) {
@@ -110,7 +118,8 @@ struct out_port : detail::ring_port<Port, Stream, A...> {
 
 template <class Port, class Stream, class... A>
 struct in_port : detail::ring_port<Port, Stream, A...> {
-  static_assert(!detail::has<by_cp_async, A...>(), "PL_IN: cp.async does not read shared memory");
+  static_assert(!detail::has<by_cp_async, A...>() && !detail::has<by_bulk, A...>(),
+                "PL_IN: neither cp.async nor bulk copies read shared memory");
   enum : bool { can_end = detail::has<ends, A...>() };
   // Waits for the next filled slot.
   static __device__ __forceinline__ slot wait(self s) { return {Port::pl_wait(s.id, s.frame)}; }
