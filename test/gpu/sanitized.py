@@ -13,7 +13,9 @@ from pipelink import runtime  # noqa: E402
 from pipelink.support import expr  # noqa: E402
 
 PACKAGES = Path(os.environ.get("PIPELINK_GPU_PACKAGES", ROOT / "carry"))
-SIZES = {"M": 200, "N": 264, "K": 144, "S": 4, "L": 64, "pages": 6, "ctas": 3, "count": 5}
+SIZES = {"M": 200, "N": 264, "K": 144, "S": 4, "L": 64, "R": 50, "pages": 6, "ctas": 3, "count": 5}
+#: Of kernels whose dimensions mean something else.
+OTHERS = {"matvec": {"N": 64, "K": 2048}}
 TYPES = {
     "bf16": torch.bfloat16,
     "f16": torch.float16,
@@ -25,7 +27,7 @@ TYPES = {
 
 for path in sorted(PACKAGES.glob("*.plk")):
     kernel = runtime.load(path)
-    sizes = SIZES if path.name.startswith("gemm") else {**SIZES, "N": 64}
+    sizes = SIZES if path.name.startswith("gemm") else {**SIZES, **OTHERS.get(path.stem, {"N": 64})}
     arguments = {
         name: torch.zeros(
             [expr.evaluate(extent, sizes) for extent in argument.shape], dtype=TYPES[argument.element], device="cuda"
