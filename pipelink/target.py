@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from pipelink.support.diagnostics import UNKNOWN, Location, error, nearest
+from pipelink.support.protocol import UNIT_THREADS
 
-WARP_THREADS = 32
+WARP_THREADS = UNIT_THREADS["warp"]
 WARPGROUP_WARPS = 4
 MAX_CTA_THREADS = 1024
 MAX_CTA_WARPS = MAX_CTA_THREADS // WARP_THREADS
@@ -82,8 +83,9 @@ class Target:
         return max(0, min(self.smem_per_cta, share))
 
     def entry_registers(self, warps: int, min_ctas: int = 1) -> int:
-        """Registers a thread holds at entry when ``warps`` warps are launched and ``min_ctas`` CTAs must fit."""
-        share = self.registers_per_sm // (min_ctas * warps * WARP_THREADS)
+        """Registers a thread holds at entry when ``warps`` warps are launched and ``min_ctas`` CTAs must fit, as ptxas
+        allots them under launch bounds (CUDA programming guide, compute capabilities)."""
+        share = self.registers_per_sm // (max(min_ctas * warps, 1) * WARP_THREADS)
         return min(MAX_THREAD_REGISTERS, share // SETMAXNREG_STEP * SETMAXNREG_STEP)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from pipelink.analysis.bind_entry import entry_registers
 from pipelink.ir.placement import KernelPlacement, NamedBarrier, RingPlacement
 from pipelink.ir.views import Component, Kernel, Role
 from pipelink.model.demand import Scope, spelled
@@ -108,7 +107,7 @@ def _check_registers(
     kernel: Kernel, placement: KernelPlacement, roles: list[PlacedRole], target: Target, diagnostics: Diagnostics
 ) -> None:
     where = kernel.location
-    entry = entry_registers(placement.threads, placement.min_ctas)
+    entry = target.entry_registers(placement.warps, placement.min_ctas)
     values = placement.registers
     if not values:
         _check_share(roles, lambda placed: entry, diagnostics)

@@ -31,7 +31,7 @@ from pipelink.support.diagnostics import Diagnostics, Location, Note
 from pipelink.support.protocol import Callers
 from pipelink.target import WARP_THREADS, target
 from pipelink.transfers import BY_NAME, legal
-from pipelink.transfers.base import End, Plan, Site, Transfer, role_threads
+from pipelink.transfers.base import End, Plan, Site, Transfer
 from pipelink.transfers.stream import TMEM_ALIGN
 
 TMEM_WORD = "tensor memory"  # key of the shared-memory word that holds where the allocation begins
@@ -290,7 +290,7 @@ class _Builder:
         found = self.steps.arriving(instance, port.name)
         if len(found) == 1:
             (callers,) = found
-            return None if callers is None or callers.threads >= role_threads(role) else callers
+            return None if callers is None or callers.threads >= role.thread_count else callers
         ways = sorted("every thread" if c is None else f"{c.count} {c.unit}{'s' * (c.count > 1)}" for c in found)
         self.diagnostics.error(
             "arrival-disagreement",
