@@ -1,5 +1,7 @@
-"""docs/architecture.md names every room of the code, the layers that are enforced, and files that exist."""
+"""docs/architecture.md names every room of the code, the layers that are enforced, and files that exist; and what it
+says of transfers holds."""
 
+import ast
 import itertools
 import re
 import tomllib
@@ -8,6 +10,8 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from pipelink.transfers import BY_NAME
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Folders whose every file has a line.
@@ -105,3 +109,17 @@ def test_what_is_added_to_stands_in_a_file_of_its_row() -> None:
         texts = [file.read_text() for file in row.files if file.is_file()]
         for name in (span for span in row.spans if re.fullmatch(r"[A-Z]{4,}", span)):
             assert any(re.search(rf"^{name}\b", text, re.M) for text in texts), name
+
+
+def test_no_transfer_is_named_outside_its_room() -> None:
+    """Names with a dot, which are no other word."""
+    names = {name for name in BY_NAME if "." in name}
+    assert names
+    named = [
+        (path.relative_to(ROOT).as_posix(), node.lineno, node.value)
+        for path in (ROOT / "pipelink").rglob("*.py")
+        if "transfers" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and node.value in names
+    ]
+    assert not named
