@@ -19,6 +19,7 @@ WARPGROUP_WARPS = 4
 MAX_CTA_THREADS = 1024
 MAX_CTA_WARPS = MAX_CTA_THREADS // WARP_THREADS
 MAX_THREAD_REGISTERS = 255
+REGISTERS_PER_SM = 65536  # and at most for one CTA, on every architecture here
 NAMED_BARRIERS = 16  # id 0 is __syncthreads and belongs to the entry
 SMEM_BASE = 1024  # bytes at address 0 that the driver reserves in every CTA
 MBARRIER_BYTES = 8
@@ -38,7 +39,7 @@ class Target:
     smem_per_cta: int  # opt-in limit, which excludes the reserved SMEM_BASE bytes
     warps_per_sm: int
     ctas_per_sm: int
-    registers_per_sm: int = 65536
+    registers_per_sm: int = REGISTERS_PER_SM
     setmaxnreg: bool = False
     wgmma: bool = False
     tma: bool = False

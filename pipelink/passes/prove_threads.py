@@ -193,9 +193,17 @@ def barrier_uses(kernel: Kernel, lifetimes: Lifetimes) -> Iterator[BarrierUse]:
         sets = threads_of(users)
         total = sum(sets)
         return BarrierUse(
-            key, what, placed.id, placed.threads, stated or total, total, users, lifetimes.scope(users), where,
-            len(sets),
-        )  # fmt: skip
+            key=key,
+            what=what,
+            id=placed.id,
+            threads=placed.threads,
+            stated=stated or total,
+            participants=total,
+            users=users,
+            scope=lifetimes.scope(users),
+            location=where,
+            callers=len(sets),
+        )
 
     for name, instance in kernel.instances.items():
         placed = placed_instance(instance)

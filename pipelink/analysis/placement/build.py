@@ -105,20 +105,20 @@ class _Builder:
             self.buffers.append(word)
         overlays = tuple(frozenset(f"{ref.root}::{ref.leaf}" for ref in overlay.buffers) for overlay in kernel.overlays)
         problem = Problem(
-            facts,
-            kernel.min_ctas or 1,
-            tuple(roles),
-            tuple(
+            target=facts,
+            min_ctas=kernel.min_ctas or 1,
+            roles=tuple(roles),
+            groups=tuple(
                 Group(name, roles, self.group_location(name)) for name, roles in self.lifetimes.warp_sharers().items()
             ),
-            tuple(self.buffers),
-            tuple(self.rings),
-            tuple(self.barriers),
-            tuple(self.mbarriers),
-            tuple(self.columns),
-            overlays,
-            kernel.name,
-            kernel.location,
+            buffers=tuple(self.buffers),
+            rings=tuple(self.rings),
+            barriers=tuple(self.barriers),
+            mbarriers=tuple(self.mbarriers),
+            columns=tuple(self.columns),
+            overlays=overlays,
+            name=kernel.name,
+            location=kernel.location,
         )
         return Built(problem, self.plans, self.locals)
 
