@@ -6,8 +6,21 @@ from collections.abc import Mapping
 from typing import Final
 
 from pipelink.ir.placement import KernelPlacement, RingPlacement
-from pipelink.ir.views import Component, Kernel
-from pipelink.model.binding import Allocation, EntryPlan, Mbarriers, Region, RoleEntry, Words
+from pipelink.ir.views import Component, Kernel, Program
+from pipelink.model.binding import (
+    Allocation,
+    Const,
+    CursorPointer,
+    EntryPlan,
+    Invoke,
+    Mbarriers,
+    ParameterPointer,
+    Region,
+    RoleEntry,
+    Value,
+    Words,
+)
+from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.model.watch import Watch
 from pipelink.target import WARP_THREADS, WARPGROUP_WARPS
 from pipelink.transfers import placement_of, transfer_of
@@ -50,6 +63,7 @@ def _regions(
 ) -> tuple[Region, ...]:
     """Warpgroups that share a role, joined; each with its roles in order of their threads."""
     roles: list[RoleEntry] = []
+    entrances = _entrances(kernel, components)
     for instance in kernel.instances.values():
         for role in components[instance.component].roles.values():
             placed = placed_instance(instance)
@@ -62,7 +76,7 @@ def _regions(
                     warps.first_thread,
                     warps.threads,
                     role.one_thread,
-                    before,
+                    (*before, *entrances.get(f"{instance.name}::{role.name}", ())),
                     after,
                 )
             )
@@ -84,6 +98,39 @@ def _regions(
         )
         for first, end in groups
     )
+
+
+def _entrances(kernel: Kernel, components: Mapping[str, Component]) -> dict[RoleKey, tuple[Invoke, ...]]:
+    """What each role calls on its frame before its entry, on behalf of the transfers of its ports."""
+    lifetimes = Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel)
+    found: dict[RoleKey, dict[tuple[str, int], tuple[Value, ...]]] = {}
+    for connect in kernel.connects:
+        for ref in (connect.source, connect.target):
+            instance = kernel.instances[ref.root]
+            entrance = transfer_of(connect).entrance(connect, components[instance.component].ports[ref.leaf])
+            if entrance is None:
+                continue
+            placed, fields = placed_instance(instance), (kernel.launch or {})["parameters"]["fields"]
+            sources = [placed.params[name].field for name in entrance.parameters]
+            offsets = tuple(ParameterPointer(fields[field]["offset"]) for field in sources if field is not None)
+            for user in lifetimes.port_users(ref.root, ref.leaf):
+                found.setdefault(user, {}).setdefault((entrance.function, entrance.cursor), offsets)
+    roles = {
+        f"{name}::{role.name}": role
+        for name, instance in kernel.instances.items()
+        for role in components[instance.component].roles.values()
+    }
+    warps: dict[tuple[str, int], int] = {}
+    for user, calls in found.items():
+        for call in calls:
+            warps[call] = warps.get(call, 0) + (1 if roles[user].one_thread else roles[user].warps)
+    return {
+        user: tuple(
+            Invoke(call[0], (CursorPointer(call[1]), *offsets, Const(warps[call]), Const(int(roles[user].one_thread))))
+            for call, offsets in calls.items()
+        )
+        for user, calls in found.items()
+    }
 
 
 def _tensor_memory(

@@ -157,7 +157,10 @@ def _fill(frame: Frame) -> str:
 
 
 def _role(role: RoleEntry, frame: Frame) -> str:
-    return f"    plg::frame f;\n    {_fill(frame)}\n    {role.path}::pl_enter({role.instance}, &f);\n"
+    before = "".join(f"    {_statement(call, frozenset())}\n" for call in role.before)
+    frame_pointer = "    void* frame = &f;\n" if before else ""
+    enter = f"    {role.path}::pl_enter({role.instance}, &f);\n"
+    return f"    plg::frame f;\n    {_fill(frame)}\n{frame_pointer}{before}{enter}"
 
 
 def _region(region: Region, binding: Binding) -> str:

@@ -209,7 +209,7 @@ class RoleEntry:
     first: int  # thread index
     threads: int
     one_thread: bool
-    before: tuple[Invoke, ...] = ()  # in a debug link: called on the role's frame
+    before: tuple[Invoke, ...] = ()  # called on the role's frame
     after: tuple[Invoke, ...] = ()
 
 

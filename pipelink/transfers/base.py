@@ -158,6 +158,17 @@ class Solved:
         return Span(self.solution.buffers[buffer], self._sizes[buffer])
 
 
+# ---------------------------------------------------------------------------------------------- bind
+@dataclass(frozen=True)
+class Entrance:
+    """A function that the threads of a role call once before its entry: with the frame's ``cursor``, the addresses of
+    ``parameters`` of their component, the warps of a CTA that call it, and whether one thread is all of its role."""
+
+    function: str
+    cursor: int
+    parameters: tuple[str, ...]
+
+
 # ---------------------------------------------------------------------------------------------- prove
 @dataclass(frozen=True)
 class Arrival:
@@ -249,6 +260,10 @@ class Transfer:
 
     def bind(self, binder: Binder, connect: Connect) -> None:
         """Define the functions of both ports."""
+
+    def entrance(self, connect: Connect, port: Port) -> Entrance | None:
+        """What the roles that use one of its ports do first."""
+        return None
 
     def slot_tiles(self, source: Port, target: Port) -> tuple[Tile, ...]:
         """The tiles that lie in a slot."""
