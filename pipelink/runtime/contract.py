@@ -66,11 +66,13 @@ class Field:
 
 @dataclass(frozen=True)
 class Workspace:
-    """Device memory of the launch; ``bytes`` is an expression, ``zero`` asks for zeros before every launch."""
+    """Device memory of the launch; ``bytes`` is an expression.  ``zero`` asks for zeros before every launch, ``once``
+    for zeros before the first that uses the memory: further ones find what their predecessors left."""
 
     name: str
     bytes: str
     zero: bool
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class LaunchContract:
                 bool(data.get("cooperative", False)),
                 bool(data.get("resident", False)),
                 tuple(
-                    Workspace(str(w["name"]), str(w["bytes"]), w.get("init") in ("zero", "zeroed"))
+                    Workspace(str(w["name"]), str(w["bytes"]), w.get("init") == "zero", w.get("init") == "once")
                     for w in data.get("workspaces", ())
                 ),
                 int(data["parameters"]["bytes"]),

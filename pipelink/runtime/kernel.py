@@ -40,6 +40,7 @@ from pipelink.support.diagnostics import LinkError, Note, error
 
 MAX_PLANS = 512  # plans and tensor maps kept per kernel; half as many that were used last always are
 _ALIGN = 128  # bytes, of the parameter block's buffer
+_OWN_STREAM = 2  # CU_STREAM_PER_THREAD: does not wait for what others have under way
 _POINTER, _MAP = struct.Struct("=Q"), struct.Struct("128s")
 
 
@@ -92,6 +93,7 @@ class _Device:
         self.spare: list[tuple[int, int]] = []
         self.allocations: list[int] = []
         contract = loaded.contract
+        self.cleared = any(workspace.once for workspace in contract.workspaces)
         alike = contract.arguments == called.arguments and contract.names == called.names
         self.compiled = compile_contract(contract) if alike else None
         self.context = int(loaded.context)
@@ -114,6 +116,9 @@ class _Device:
     def _allocate(self, size: int) -> int:
         with driver.current(self.loaded.context):
             address = int(driver.call("cuMemAlloc", size))
+            if self.cleared:
+                driver.call("cuMemsetD8Async", address, 0, size, _OWN_STREAM)
+                driver.call("cuStreamSynchronize", _OWN_STREAM)
         self.allocations.append(address)
         return address
 

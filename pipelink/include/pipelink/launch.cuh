@@ -17,6 +17,9 @@ struct write {
 struct readwrite {
   PL_STATIC_FN_ const char* access() { return "readwrite"; }
 };
+struct cleared_once {  // zeros before the first launch that uses the memory, and from then on what launches leave
+  PL_STATIC_FN_ const char* initial() { return "once"; }
+};
 struct zeroed {
   PL_STATIC_FN_ const char* initial() { return "zero"; }
 };
