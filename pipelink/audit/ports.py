@@ -20,7 +20,7 @@ from pipelink.objects.model import Record
 #: What a protocol calls what the code does, by the functions of a port that are steps of a protocol.
 _VERB_OF: Final = {
     name.removeprefix("pl_"): function.verb
-    for label, resource in RESOURCES.items() if label.startswith(("stream", "token"))
+    for label, resource in RESOURCES.items() if label.startswith(("stream", "token", "signal"))
     for name, function in resource.functions.items() if function.verb
 }  # fmt: skip
 _STEPS: Final = frozenset(_VERB_OF.values())

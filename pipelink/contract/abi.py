@@ -87,6 +87,7 @@ class Resource:
 
 
 _STAGE: Final[Arguments] = (("stage", "unsigned"),)
+_INDEX: Final[Arguments] = (("index", "unsigned"),)
 _COPY: Final[Arguments] = (*_STAGE, ("part", "int"), ("offset", "unsigned"), ("map", "map"))
 RANKS: Final = (1, 2, 3, 4, 5)  # dimensions of a tensor copy
 
@@ -115,6 +116,8 @@ RESOURCES: Final[dict[str, Resource]] = {
     "stream local": _resource(*_SLOTS, _ACQUIRE, _COMMIT, _WAIT, _RELEASE),
     "token out": _resource(Function("pl_pass", verb="pass")),
     "token in": _resource(Function("pl_take", verb="take")),
+    "signal out": _resource(Function("pl_signal", (*_INDEX, ("count", "unsigned")), verb="signal")),
+    "signal in": _resource(Function("pl_await", (*_INDEX, ("least", "unsigned")), verb="await")),
     "call calls": _resource(Function("pl_call", (("pack", "pack"),), verb="call"), suffix="_port"),
     "call answers": _resource(Function("pl_answer", (("pack", "pack"),), definer="component"), suffix="_port"),
     "role": _resource(

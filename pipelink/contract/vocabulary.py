@@ -147,7 +147,7 @@ _DISPATCH: Final[tuple[Variant, ...]] = (("dispatch", "dispatches"), ("dispatch"
 _SIGNAL: Final[tuple[Variant, ...]] = (("signal", "out"), ("signal", "in"))
 _SHARED: Final[tuple[Variant, ...]] = tuple((layout,) for layout in (*DENSE, "item", "cute"))
 #: Ports, by kind and direction, and layouts of tiles that headers declare.
-WRITTEN_PORTS: Final = (*_STREAM, *_CALL, *_TOKEN)
+WRITTEN_PORTS: Final = (*_STREAM, *_CALL, *_TOKEN, *_SIGNAL)
 WRITTEN_TILES: Final[tuple[Variant, ...]] = (*_SHARED, ("tmem",))
 PLAIN: Final[Variant] = ()  # of what has no variants
 
@@ -327,11 +327,35 @@ class Port(Declaration, op="port", about="an end of a connection"):
         .by(Written(("pl::credit<n>",), "`take` goes through n times before the first `pass`; 0 or 1", most=1))
     )
     operands = optional(string("dispatch: item type that the dispatched role reads")).on(takes=_DISPATCH)
-    scope = optional(string("signal or stream: who takes part", *SCOPES)).on(*_SIGNAL, takes=_RING)
-    epoch = optional(string("signal: launch-contract symbol that counts launches")).on(takes=_SIGNAL)
-    reset = optional(string("signal: who resets the flag", "producer", "consumer", "launch", "epoch")).on(takes=_SIGNAL)
-    owner = optional(string("signal: who owns the memory", *OWNERS)).on(*_SIGNAL)
-    workspace = optional(string("signal: workspace that holds the flag")).on(takes=_SIGNAL)
+    scope = (
+        optional(string("signal or stream: who takes part", *SCOPES))
+        .on(*_SIGNAL, takes=_RING)
+        .by(Written(choices=("gpu", "system"), needed=True, on=_SIGNAL))
+    )
+    epoch = optional(string("signal: launch-contract symbol that counts launches, where there is one")).on(
+        takes=_SIGNAL
+    )
+    reset = (
+        optional(
+            string(
+                "signal: who resets the counters; epoch: each launch counts anew, by a number of its own that the "
+                "memory keeps",
+                "producer", "consumer", "launch", "epoch",
+            )
+        )
+        .on(takes=_SIGNAL)
+        .by(Written(choices=("epoch",), needed=True, on=_SIGNAL))
+    )  # fmt: skip
+    owner = (
+        optional(string("signal: who owns the memory", *OWNERS))
+        .on(*_SIGNAL)
+        .by(Written(choices=("workspace",), needed=True, on=_SIGNAL))
+    )
+    workspace = (
+        optional(string("signal: workspace that holds the counters"))
+        .on(takes=_SIGNAL)
+        .by(Written(form="name", needed=True, on=_SIGNAL))
+    )
     pool = optional(string("lease: pool whose pages are lent (lends)")).on(("lease", "lends"))
     pages = optional(span("lease: pages taken at once (borrows)"), (1, 1)).on(("lease", "borrows"))
     page_bytes = optional(number("lease: least size of a page (borrows)")).on(("lease", "borrows"))
@@ -455,7 +479,9 @@ class Resident(Declaration, op="resident", about="all CTAs of the grid must be r
 class Workspace(Declaration, op="workspace", about="global memory allocated by the runtime", parents=_BOTH):
     label = _NAME.named("name")
     bytes = other("expr", "size", str).by(AS_ARGUMENT)
-    init = string("content before the launch", "zero", "none").by(AS_ARGUMENT)
+    init = string(
+        "content before the launch: zeros, zeros before the first launch alone, or anything", "zero", "once", "none"
+    ).by(AS_ARGUMENT)
 
 
 class Peer(Declaration, op="peer", about="a tensor's buffers on several GPUs", parents=_BOTH):

@@ -1,42 +1,46 @@
-"""Signals between CTAs of the grid, or GPUs: counters or flags in memory whose owner is stated."""
+"""Signals between CTAs of the grid, or GPUs: counters in memory whose owner is stated (``signal.cu``).
+
+Those that live in a workspace, and count anew in each launch, have device code; others can be checked and placed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from pipelink.contract.vocabulary import TOUCHES
 from pipelink.ir.placement import ConnectionPlacement, omitted
-from pipelink.ir.views import Connect
+from pipelink.ir.views import Component, Connect, Port
+from pipelink.model.binding import Arg, Const, CursorPointer, Invoke, Return
 from pipelink.model.graph import ConnectionGraph, Edge
 from pipelink.support.diagnostics import Diagnostics
-from pipelink.transfers.base import (
-    Plan,
-    Solved,
-    Transfer,
-    declared,
-    report_disagreement,
-)
+from pipelink.transfers.base import Entrance, Plan, Solved, Transfer, declared, report_disagreement
+from pipelink.transfers.binder import Binder
 
 _STATED = ("scope", "epoch", "reset", "owner", "workspace")
 
 
 @dataclass(frozen=True)
 class SignalPlacement(ConnectionPlacement):
-    """What both ports state."""
+    """What both ports state.  ``cursor`` is the place of the frame that says where the counters are."""
 
     scope: str
     owner: str
+    cursor: int | None = omitted(None)
     epoch: str | None = omitted(None)
     reset: str | None = omitted(None)
     workspace: str | None = omitted(None)
 
 
 class Signal(Transfer):
-    """It can be checked and placed."""
+    """A frame holds where the launch's counters of a memory begin; all of its ends in one thread share that."""
 
     name: ClassVar[str] = "signal"
     kind: ClassVar[str] = "signal"
+    sources: ClassVar[tuple[str, ...] | None] = ("signal.cu",)
     form: ClassVar[type[ConnectionPlacement]] = SignalPlacement
+    consumer_waits: ClassVar[tuple[str, ...]] = ("await",)
 
     def agree(self, graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) -> None:
         source, target = edge.source, edge.target
@@ -49,7 +53,7 @@ class Signal(Transfer):
         if "epoch" not in data and "reset" not in data:
             message = f"signal {source} says neither its epoch nor who resets it, so a second launch would find it set"
             diagnostics.error("protocol-mismatch", message, where, notes=notes)
-        elif data.get("reset") == "epoch" and "epoch" not in data:
+        elif data.get("reset") == "epoch" and "epoch" not in data and not _by_epochs(source.port):
             diagnostics.error("protocol-mismatch", f"signal {source} is reset by an epoch that it does not name", where)
         views = (graph.kernel, *graph.components.values())
         if data["owner"] == "workspace":
@@ -70,5 +74,52 @@ class Signal(Transfer):
             diagnostics.error("protocol-mismatch", message, where, notes=notes)
 
     def place(self, plan: Plan, connect: Connect, solved: Solved) -> SignalPlacement:
-        stated: dict[str, Any] = {name: plan.site.source.data.get(name) for name in _STATED}
-        return SignalPlacement(transfer=self.name, **stated)
+        source = plan.site.source
+        stated: dict[str, Any] = {name: source.data.get(name) for name in _STATED}
+        ends = [plan.site.lifetimes.components[ref.root] for ref in (connect.source, connect.target)]
+        known = all(name in component.params for component in ends for name in _parameters(source))
+        cursor = solved.cursor(f"signals in {source.workspace}", "") if known and _by_epochs(source) else None
+        return SignalPlacement(transfer=self.name, cursor=cursor, **stated)
+
+    def has_code(self, connect: Connect) -> bool:
+        placed = connect.placed(SignalPlacement)
+        return placed is not None and placed.cursor is not None
+
+    def bind(self, binder: Binder, connect: Connect) -> None:
+        placed = connect.placed(SignalPlacement)
+        assert placed is not None, connect.name
+        assert placed.cursor is not None, connect.name
+        where, index = CursorPointer(placed.cursor), Arg("index")
+        for ref in (connect.source, connect.target):
+            if not binder.first_of(ref):
+                continue
+            instance, port = binder.instance(ref), binder.port(ref)
+            if port.direction == "out":
+                add = Invoke(f"pl_signal_add_{placed.scope}", (where, index, Arg("count")))
+                binder.function(instance, port, "pl_signal", add, Return())
+            else:
+                fence = Const(int(fetches(binder.component(other) for other in binder.instances.values())))
+                wait = Invoke(f"pl_signal_await_{placed.scope}", (where, index, Arg("least"), fence), waits=True)
+                binder.waiting(instance, port, "pl_await", wait, then=(Return(),))
+
+    def entrance(self, connect: Connect, port: Port) -> Entrance | None:
+        placed = connect.placed(SignalPlacement)
+        if placed is None or placed.cursor is None:
+            return None
+        return Entrance("pl_signal_enter", placed.cursor, _parameters(port))
+
+
+def _by_epochs(port: Port) -> bool:
+    """Whether the counters are in a workspace, with a word for each of the last launches."""
+    return port.owner == "workspace" and port.reset == "epoch" and port.scope in ("gpu", "system")
+
+
+def _parameters(port: Port) -> tuple[str, ...]:
+    """The component's parameters that PL_COUNTERS declares: the memory, and how many counters it has."""
+    return (f"{port.workspace}_memory", f"{port.workspace}_count")
+
+
+def fetches(components: Iterable[Component]) -> bool:
+    """Whether what is announced may then be fetched by TMA, by whoever learns of it from the thread that waited."""
+    ports = (port for component in components for port in component.ports.values())
+    return any(port.kind == "stream" and TOUCHES[port.touch].copies for port in ports)

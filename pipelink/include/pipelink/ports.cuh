@@ -191,6 +191,22 @@ struct token_in_port<Port, detail::attributes<A...>> {
   static __device__ __forceinline__ void take(self s) { Port::pl_take(s.id, s.frame); }
 };
 
+// Signals: counters in global memory, between CTAs of the grid.  Each launch counts from 0.
+template <class Port>
+struct signal_out_port {
+  // Adds to a counter, after what this thread did, and what it knows that others did: a release.
+  static __device__ __forceinline__ void add(self s, unsigned index, unsigned count = 1) {
+    Port::pl_signal(s.id, s.frame, index, count);
+  }
+};
+template <class Port>
+struct signal_in_port {
+  // Waits until a counter is at least so high; what was done before the additions can be read then, also by TMA.
+  static __device__ __forceinline__ void await(self s, unsigned index, unsigned at_least) {
+    Port::pl_await(s.id, s.frame, index, at_least);
+  }
+};
+
 // Call ports.  Arguments and result travel in a pack whose address is passed, so that every call port has one
 // signature and the linker needs no C++ convention for passing structs.  LTO dissolves the pack.
 namespace detail {
@@ -317,6 +333,36 @@ struct call<R(A...)> {
 // PL_TOKEN_OUT(turn); turn::pass(self)      PL_TOKEN_IN(turn, pl::credit<1>); turn::take(self)
 #define PL_TOKEN_OUT(nm, ...) PL_TOKEN_(nm, out, pl_pass, __VA_ARGS__)
 #define PL_TOKEN_IN(nm, ...) PL_TOKEN_(nm, in, pl_take, __VA_ARGS__)
+
+// PL_COUNTERS(flags, "m_tiles");  the memory of signals: so many counters, each on a line of its own, that the launches
+// of one stream share, and all components that name it.
+#define PL_COUNTERS(nm, count)                                    \
+  PL_WORKSPACE(nm, "128 * (1 + (" count "))", ::pl::cleared_once); \
+  PL_PARAM(nm##_memory, unsigned*);                               \
+  PL_BIND(nm##_memory, #nm);                                      \
+  PL_PARAM(nm##_count, int);                                      \
+  PL_BIND(nm##_count, count)
+#define PL_SIGNAL_(nm, dir, memory, order, operation)                                          \
+  static_assert(sizeof(memory##_memory_param) > 0, "PL_SIGNAL: no PL_COUNTERS of this name");  \
+  PL_HERE_                                                                                     \
+  struct nm : ::pl::signal_##dir##_port<nm> {                                                  \
+    PL_STATIC_FN_ const char* name() { return #nm; }                                           \
+    PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {                                \
+      pl_writer.field("direction", #dir);                                                      \
+      pl_writer.field("kind", "signal");                                                       \
+      pl_writer.field("scope", #order);                                                        \
+      pl_writer.field("owner", "workspace");                                                   \
+      pl_writer.field("workspace", #memory);                                                   \
+      pl_writer.field("reset", "epoch");                                                       \
+    }                                                                                          \
+    static __device__ void operation(int, void*, unsigned, unsigned);                          \
+  };                                                                                           \
+  PL_RECORD_(nm, nm, "port", nm)                                                               \
+  static_assert(true, "")
+// PL_SIGNAL_OUT(done, flags, gpu);  done::add(self, i)          the scope is gpu or system
+#define PL_SIGNAL_OUT(nm, memory, order) PL_SIGNAL_(nm, out, memory, order, pl_signal)
+// PL_SIGNAL_IN(ready, flags, gpu);  ready::await(self, i, n)
+#define PL_SIGNAL_IN(nm, memory, order) PL_SIGNAL_(nm, in, memory, order, pl_await)
 
 // PL_CALL(work, pl::tile_coord(int));  work(self, i) is answered by the component that the port is connected to.
 #define PL_CALL(nm, ...)                                                                                       \
