@@ -86,6 +86,20 @@ def _matvec(c: Composer) -> None:
     c.kernel.connect(c.add("matvec", "weight_stream").w, c.add("matvec", "row_products").w)
 
 
+def _round_trip(c: Composer) -> None:
+    """A token that goes from CTA to CTA."""
+    run = c.add("signals", "round_trip")
+    c.kernel.connect(getattr(run, "pass"), run.take)
+
+
+def _handed_pages(c: Composer) -> None:
+    """Pages that each CTA writes for the next, which fetches them by TMA."""
+    writer, loader, reader = (c.add("signals", f"page_{name}") for name in ("writer", "loader", "reader"))
+    c.kernel.connect(writer.written, loader.written)
+    c.kernel.connect(reader.read, writer.read)
+    c.kernel.connect(loader.x, reader.x)
+
+
 def _alone(component: str) -> Build:
     """A kernel of one component, for what a launch needs."""
 
@@ -239,6 +253,8 @@ COMPOSITIONS: dict[str, Build] = (
         "placed": _placed,
         "gathered": _gathered,
         "matvec": _matvec,
+        "round_trip": _round_trip,
+        "handed_pages": _handed_pages,
         "gathered_store": _gathered_store,
         "tickets": _alone("tickets"),
         "meeting": _alone("meeting"),
