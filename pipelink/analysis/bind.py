@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pipelink.analysis.bind_entry import plan
+from pipelink.analysis.bind_entry import bound_scalar, plan
 from pipelink.analysis.placement.validate import require_placed
 from pipelink.ir.placement import KernelPlacement, ParameterSource
-from pipelink.ir.views import Component, Instance, Kernel, Program
+from pipelink.ir.views import Component, Connect, Instance, Kernel, Program
 from pipelink.model.binding import (
     Binding,
     Const,
@@ -76,6 +76,7 @@ class _Builder:
         for connect in self.kernel.connects:
             transfer = transfer_of(connect)
             if transfer.has_code(connect):
+                self.entrances(connect)
                 transfer.bind(self.binder, connect)
                 continue
             message = f"transfer '{transfer.name}' of {connect.source} to {connect.target} has no device code yet"
@@ -84,13 +85,23 @@ class _Builder:
             for name, local in placed_instance(instance).locals.items():
                 LOCAL.bind_port(self.binder, instance, self.components[instance.component].ports[name], local)
 
+    def entrances(self, connect: Connect) -> None:
+        """Refuse a placement by which roles prepare their frames from parameters that their component lacks."""
+        for ref in (connect.source, connect.target):
+            entrance = transfer_of(connect).entrance(connect, self.binder.port(ref))
+            known = placed_instance(self.binder.instance(ref)).params
+            lacks = [name for name in entrance.parameters if name not in known] if entrance is not None else []
+            if lacks:
+                message = f"'{ref}' is placed with counters, and its component has no parameter '{lacks[0]}'"
+                self.diagnostics.error("bad-placement", message, connect.location)
+
     # -------------------------------------------------------------- accessors
     def parameter(self, instance: Instance, name: str, source: ParameterSource) -> None:
         parameter = self.components[instance.component].params[name]
         kind = scalar_type(parameter.type)
         pointer: Value
         if source.field is None:
-            key = f"bound_{instance.name}_{name}"
+            key = bound_scalar(instance.name, name)
             assert not isinstance(source.value, str), key
             self.scalars[key] = Scalar(key, kind or "i32", constant=source.value)
             pointer = FieldPointer(key)
@@ -125,6 +136,7 @@ class _Builder:
 
     def build(self) -> Binding:
         self.ports()
+        self.diagnostics.raise_if_errors()
         self.resources()
         entry = plan(self.kernel, self.components, self.placement, self.watch)
         frame = Frame(

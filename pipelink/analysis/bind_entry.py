@@ -12,6 +12,7 @@ from pipelink.model.binding import (
     Const,
     CursorPointer,
     EntryPlan,
+    FieldPointer,
     Invoke,
     Mbarriers,
     ParameterPointer,
@@ -33,6 +34,11 @@ def entry_registers(threads: int, min_ctas: int) -> int:
     """Registers per thread that ptxas allots under launch bounds: the register file over all threads, rounded down
     to a multiple of 8, at most 255 (CUDA programming guide, compute capabilities)."""
     return min(REGISTERS_PER_SM // (threads * min_ctas) // 8 * 8, 255)
+
+
+def bound_scalar(instance: str, parameter: str) -> str:
+    """The frame's field of a parameter that is bound to a constant."""
+    return f"bound_{instance}_{parameter}"
 
 
 def plan(kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement, watch: Watch) -> EntryPlan:
@@ -111,8 +117,11 @@ def _entrances(kernel: Kernel, components: Mapping[str, Component]) -> dict[Role
             if entrance is None:
                 continue
             placed, fields = placed_instance(instance), (kernel.launch or {})["parameters"]["fields"]
-            sources = [placed.params[name].field for name in entrance.parameters]
-            offsets = tuple(ParameterPointer(fields[field]["offset"]) for field in sources if field is not None)
+            offsets: tuple[Value, ...] = ()
+            for name in entrance.parameters:
+                field = placed.params[name].field
+                bound = FieldPointer(bound_scalar(instance.name, name))
+                offsets += (bound if field is None else ParameterPointer(fields[field]["offset"]),)
             for user in lifetimes.port_users(ref.root, ref.leaf):
                 found.setdefault(user, {}).setdefault((entrance.function, entrance.cursor), offsets)
     roles = {

@@ -65,7 +65,7 @@ def _value(value: Value) -> str:
         case Arg(name=name) | Result(name=name):
             return name
         case FieldPointer(name=name):
-            return f"&static_cast<plg::frame*>(frame)->{name}"
+            return f"reinterpret_cast<char*>(&static_cast<plg::frame*>(frame)->{name})"
         case CursorPointer(index=index):
             return f"reinterpret_cast<char*>(&static_cast<plg::frame*>(frame)->cursors[{index}])"
         case ParameterPointer(offset=offset):

@@ -142,7 +142,7 @@ class Writer:
             case Result(name=name):
                 return results[name], "i32"
             case FieldPointer(name=name):
-                return self.frame_field("%frame", self.layout.fields[name]), "!llvm.ptr"
+                return self.frame_field(self.frame, self.layout.fields[name]), "!llvm.ptr"
             case CursorPointer(index=index):
                 return self.frame_field(self.frame, self.layout.cursors, index), "!llvm.ptr"
             case ParameterPointer(offset=offset):

@@ -29,6 +29,7 @@ from pipelink.support.protocol import Action, Block, Choose, Fence, Rank, Repeat
 from pipelink.target import SMEM_BASE, WARPGROUP_WARPS, Target, target
 from pipelink.transfers import CLUSTER_CTAS, placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
+from pipelink.transfers.signal import SignalPlacement
 from pipelink.transfers.touch import COMMIT, TX, mixes_proxies, refills, wanted_unit
 
 _LARGE = 1 << 20  # a dimension of which only grids that are bounded otherwise stay small
@@ -157,6 +158,10 @@ def _check_cursors(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnostic
                 ring = f"the {side} of '{connect.source}'"
                 users = lifetimes.port_users(ref.root, ref.leaf)
                 uses.append((cursor, ring, users, connect.location))
+        if isinstance(placed, SignalPlacement) and placed.cursor is not None:
+            for ref in (connect.source, connect.target):
+                users = lifetimes.port_users(ref.root, ref.leaf)
+                uses.append((placed.cursor, f"signals in {placed.workspace}", users, connect.location))
     for name, instance in kernel.instances.items():
         for port, local in placed_instance(instance).locals.items():
             for side, cursor in (("producer", local.producer_cursor), ("consumer", local.consumer_cursor)):

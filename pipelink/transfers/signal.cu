@@ -54,36 +54,24 @@ PL_TRANSFER void pl_signal_enter(char* where, const char* memory, const char* co
   asm("mov.b64 {%0, %1}, %2;" : "=r"(words[0]), "=r"(words[1]) : "l"(first));
 }
 
-#define PL_SIGNAL_(SCOPE, NAME)                                                                            \
-  PL_TRANSFER_INLINE bool pl_signal_reached_##NAME(const unsigned* counter, unsigned least) {              \
-    unsigned count;                                                                                        \
-    asm volatile("ld.acquire." #SCOPE ".global.u32 %0, [%1];" : "=r"(count) : "l"(counter) : "memory");    \
-    return count >= least;                                                                                 \
-  }                                                                                                        \
-  PL_TRANSFER void pl_signal_add_##NAME(char* where, unsigned index, unsigned count) {                     \
-    asm volatile("red.release." #SCOPE ".global.add.u32 [%0], %1;" ::"l"(pl_signal_counter(where, index)), \
-                 "r"(count)                                                                                \
-                 : "memory");                                                                              \
+#define PL_SIGNAL_(SCOPE, NAME)                                                                                   \
+  struct pl_signal_reached_##NAME {                                                                               \
+    const unsigned* counter;                                                                                      \
+    unsigned least;                                                                                               \
+    __device__ __forceinline__ bool operator()() const {                                                          \
+      unsigned count;                                                                                             \
+      asm volatile("ld.acquire." #SCOPE ".global.u32 %0, [%1];" : "=r"(count) : "l"(counter) : "memory");         \
+      return count >= least;                                                                                      \
+    }                                                                                                             \
+  };                                                                                                              \
+  PL_TRANSFER void pl_signal_add_##NAME(char* where, unsigned index, unsigned count) {                            \
+    asm volatile("red.release." #SCOPE ".global.add.u32 [%0], %1;" ::"l"(pl_signal_counter(where, index)),        \
+                 "r"(count)                                                                                       \
+                 : "memory");                                                                                     \
+  }                                                                                                               \
+  PL_TRANSFER void pl_signal_await_##NAME(char* where, unsigned index, unsigned least, unsigned fence PL_WATCH) { \
+    pl_wait(pl_signal_reached_##NAME{pl_signal_counter(where, index), least}, least PL_WATCHED(index));           \
+    if (fence) asm volatile("fence.proxy.async.global;" ::: "memory");                                            \
   }
 PL_SIGNAL_(gpu, gpu)
 PL_SIGNAL_(sys, system)
-
-#if defined(PL_DEBUG_HANGS)
-#define PL_SIGNAL_AWAIT_(NAME)                                                                                     \
-  PL_TRANSFER void pl_signal_await_##NAME(char* where, unsigned index, unsigned least, unsigned fence,             \
-                                          const char* watched, unsigned site) {                                    \
-    const unsigned* counter = pl_signal_counter(where, index);                                                     \
-    pl_wait_watched([&] { return pl_signal_reached_##NAME(counter, least); }, watched, site, index, least);        \
-    if (fence) asm volatile("fence.proxy.async.global;" ::: "memory");                                                    \
-  }
-#else
-#define PL_SIGNAL_AWAIT_(NAME)                                                                                     \
-  PL_TRANSFER void pl_signal_await_##NAME(char* where, unsigned index, unsigned least, unsigned fence) {           \
-    const unsigned* counter = pl_signal_counter(where, index);                                                     \
-    while (!pl_signal_reached_##NAME(counter, least)) {                                                            \
-    }                                                                                                              \
-    if (fence) asm volatile("fence.proxy.async.global;" ::: "memory");                                                    \
-  }
-#endif
-PL_SIGNAL_AWAIT_(gpu)
-PL_SIGNAL_AWAIT_(system)

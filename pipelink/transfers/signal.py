@@ -5,7 +5,7 @@ Those that live in a workspace, and count anew in each launch, have device code;
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -62,6 +62,11 @@ class Signal(Transfer):
             if name is None or name not in known:
                 what = f"workspace '{name}', which nothing declares" if name else "a workspace that it does not name"
                 diagnostics.error("protocol-mismatch", f"signal {source} lives in {what}", where, notes=notes)
+            elif "epoch" not in data and _by_epochs(source.port):
+                held = {w.init for view in views for w in view.workspaces if w.name == name}
+                if held != {"once"}:
+                    message = f"signal {source} counts by epochs in workspace '{name}', which is not cleared once"
+                    diagnostics.error("protocol-mismatch", message, where, notes=notes, hint='init = "once"')
         if data["owner"] == "peer" and not any(view.peers for view in views):
             message = f"signal {source} lives in a peer buffer, none is declared"
             diagnostics.error("protocol-mismatch", message, where)
@@ -80,6 +85,14 @@ class Signal(Transfer):
         known = all(name in component.params for component in ends for name in _parameters(source))
         cursor = solved.cursor(f"signals in {source.workspace}", "") if known and _by_epochs(source) else None
         return SignalPlacement(transfer=self.name, cursor=cursor, **stated)
+
+    def contradiction(self, placed: ConnectionPlacement, connects: Sequence[Connect], ports: Sequence[Port]) -> str:
+        assert isinstance(placed, SignalPlacement)
+        for name in _STATED:
+            stated, found = ports[0].data.get(name), getattr(placed, name)
+            if stated != found:
+                return f"has {name} {stated or 'none'}, and is placed with {found or 'none'}"
+        return ""
 
     def has_code(self, connect: Connect) -> bool:
         placed = connect.placed(SignalPlacement)

@@ -142,8 +142,8 @@ static __device__ __forceinline__ bool pl_wait_limited(Done done, const pl_watch
 
 // If one lane leaves, all that wait with it do: a part of a warp could not go on.
 template <class Done>
-static __device__ __forceinline__ void pl_wait_watched(Done done, const char* watched, unsigned site, unsigned stage,
-                                                       unsigned parity) {
+static __device__ __forceinline__ void pl_wait(Done done, unsigned parity, const char* watched, unsigned site,
+                                               unsigned stage) {
   const pl_watch& watch = *reinterpret_cast<const pl_watch*>(watched);
   unsigned long long begin = 0;
   bool leaves = false;
@@ -157,6 +157,6 @@ static __device__ __forceinline__ void pl_wait_watched(Done done, const char* wa
 
 static __device__ __forceinline__ void pl_mbarrier_wait(unsigned address, unsigned parity, const char* watched,
                                                         unsigned site, unsigned stage) {
-  pl_wait_watched([&] { return pl_mbarrier_try(address, parity); }, watched, site, stage, parity);
+  pl_wait([&] { return pl_mbarrier_try(address, parity); }, parity, watched, site, stage);
 }
 #endif
