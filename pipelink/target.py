@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from pipelink.support.diagnostics import UNKNOWN, Location, error, nearest
+from pipelink.support.protocol import UNIT_THREADS
 
-WARP_THREADS = 32
+WARP_THREADS = UNIT_THREADS["warp"]
 WARPGROUP_WARPS = 4
 MAX_CTA_THREADS = 1024
 MAX_CTA_WARPS = MAX_CTA_THREADS // WARP_THREADS
 MAX_THREAD_REGISTERS = 255
+REGISTERS_PER_SM = 65536  # and at most for one CTA, on every architecture here
 NAMED_BARRIERS = 16  # id 0 is __syncthreads and belongs to the entry
 SMEM_BASE = 1024  # bytes at address 0 that the driver reserves in every CTA
 MBARRIER_BYTES = 8
@@ -37,7 +39,7 @@ class Target:
     smem_per_cta: int  # opt-in limit, which excludes the reserved SMEM_BASE bytes
     warps_per_sm: int
     ctas_per_sm: int
-    registers_per_sm: int = 65536
+    registers_per_sm: int = REGISTERS_PER_SM
     setmaxnreg: bool = False
     wgmma: bool = False
     tma: bool = False
@@ -82,8 +84,9 @@ class Target:
         return max(0, min(self.smem_per_cta, share))
 
     def entry_registers(self, warps: int, min_ctas: int = 1) -> int:
-        """Registers a thread holds at entry when ``warps`` warps are launched and ``min_ctas`` CTAs must fit."""
-        share = self.registers_per_sm // (min_ctas * warps * WARP_THREADS)
+        """Registers a thread holds at entry when ``warps`` warps are launched and ``min_ctas`` CTAs must fit, as ptxas
+        allots them under launch bounds (CUDA programming guide, compute capabilities)."""
+        share = self.registers_per_sm // (max(min_ctas * warps, 1) * WARP_THREADS)
         return min(MAX_THREAD_REGISTERS, share // SETMAXNREG_STEP * SETMAXNREG_STEP)
 
 

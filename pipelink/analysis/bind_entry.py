@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from pipelink.ir.placement import KernelPlacement, RingPlacement
 from pipelink.ir.views import Component, Kernel, Program
@@ -23,17 +22,9 @@ from pipelink.model.binding import (
 )
 from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.model.watch import Watch
-from pipelink.target import WARP_THREADS, WARPGROUP_WARPS
+from pipelink.target import WARP_THREADS, WARPGROUP_WARPS, target
 from pipelink.transfers import placement_of, transfer_of
 from pipelink.transfers.binder import cxx_name, placed_instance
-
-REGISTERS_PER_SM: Final = 65536  # 32-bit registers, all architectures from sm_80
-
-
-def entry_registers(threads: int, min_ctas: int) -> int:
-    """Registers per thread that ptxas allots under launch bounds: the register file over all threads, rounded down
-    to a multiple of 8, at most 255 (CUDA programming guide, compute capabilities)."""
-    return min(REGISTERS_PER_SM // (threads * min_ctas) // 8 * 8, 255)
 
 
 def bound_scalar(instance: str, parameter: str) -> str:
@@ -48,7 +39,7 @@ def plan(kernel: Kernel, components: Mapping[str, Component], placement: KernelP
         kernel=kernel.name,
         threads=placement.threads,
         min_ctas=placement.min_ctas,
-        entry_registers=entry_registers(placement.threads, placement.min_ctas),
+        entry_registers=target(kernel.target).entry_registers(placement.warps, placement.min_ctas),
         parameter_bytes=parameters["bytes"],
         parameter_align=parameters["align"],
         mbarriers=tuple(Mbarriers(m.address, m.count, m.arrivals) for m in placement.mbarriers),

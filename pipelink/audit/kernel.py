@@ -17,10 +17,10 @@ from pipelink.backend import cubin as cubin_file
 from pipelink.backend import sass
 from pipelink.backend.nvjitlink import demangle
 from pipelink.ir.placement import ConnectionPlacement, InstancePlacement, KernelPlacement, RingPlacement
+from pipelink.target import REGISTERS_PER_SM
 
 _WARNING = re.compile(r"^.*\bC75\d\d\b.*$", re.MULTILINE)
 _SPILL = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
-_CORE_REGISTERS = 65536  # per SM and per CTA, on every arch that this linker targets
 
 
 @dataclass(frozen=True)
@@ -69,16 +69,16 @@ def expectation(
         if isinstance(connection, RingPlacement) and connection.barrier is not None:
             barriers.add(connection.barrier.id)
     return Expectation(
-        kernel,
-        placement.threads,
-        tuple(count for count in placement.registers if count not in (0, placement.entry_registers)),
-        tuple(sorted(barriers)),
-        placement.smem_bytes,
-        placement.min_ctas,
-        stack_bytes,
-        smem_limit,
-        placement.tmem_columns or 0,
-        leaves,
+        kernel=kernel,
+        threads=placement.threads,
+        registers=tuple(count for count in placement.registers if count not in (0, placement.entry_registers)),
+        barriers=tuple(sorted(barriers)),
+        smem_bytes=placement.smem_bytes,
+        min_ctas=placement.min_ctas,
+        stack_bytes=stack_bytes,
+        smem_limit=smem_limit,
+        tmem_columns=placement.tmem_columns or 0,
+        leaves=leaves,
     )
 
 
@@ -174,9 +174,9 @@ def _registers(kernel: sass.Function, facts: cubin_file.CubinFacts, expected: Ex
         Check(
             "registers at entry",
             "audit-registers",
-            f"at most {_CORE_REGISTERS // (expected.threads * expected.min_ctas)}",
+            f"at most {REGISTERS_PER_SM // (expected.threads * expected.min_ctas)}",
             str(facts.registers),
-            facts.registers * expected.threads * expected.min_ctas <= _CORE_REGISTERS,
+            facts.registers * expected.threads * expected.min_ctas <= REGISTERS_PER_SM,
         ),
     ]
     for registers in found:

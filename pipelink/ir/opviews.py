@@ -19,6 +19,7 @@ from pipelink.ir.locations import location_of
 from pipelink.ir.placement import InstancePlacement, read, write
 from pipelink.support.diagnostics import Location, error
 from pipelink.support.mlir import ir
+from pipelink.support.protocol import UNIT_THREADS
 
 _KERNEL = ("kernel",)
 
@@ -98,6 +99,11 @@ class Role(vocabulary.Role, View):
     @property
     def one_thread(self) -> bool:
         return self.threads == "one"
+
+    @property
+    def thread_count(self) -> int:
+        """Threads that run its entry."""
+        return 1 if self.one_thread else self.warps * UNIT_THREADS["warp"]
 
 
 class Port(vocabulary.Port, View):

@@ -208,10 +208,11 @@ class ConnectionPlacement:
 @dataclass(frozen=True)
 class RingPlacement(ConnectionPlacement):
     """A ring: ``full`` and ``empty`` are the first of ``stages`` mbarriers each, ``end`` of as many end marks;
-    ``bytes`` is the size of a slot.  ``producer_fence``: a commit fences what tensor cores or TMA read next;
-    ``consumer_fence``: TMA fills again what this connection's threads read.  Tiles lie in ``buffers`` of shared memory,
-    or in ``columns`` of tensor memory.  Where tiles go through ``staging``, the producer's threads meet at ``barrier``.
-    ``shared``: tiles that both CTAs of a cluster need.  ``ring`` numbers the rings of a kernel."""
+    ``bytes`` is the size of a slot.  ``producer_fence``: tensor cores or TMA read what threads fill, and the transfer
+    fences between; ``consumer_fence``: TMA fills again what this connection's threads read.  Tiles lie in ``buffers``
+    of shared memory, or in ``columns`` of tensor memory.  Where tiles go through ``staging``, the producer's threads
+    meet at ``barrier``.  ``shared``: tiles that both CTAs of a cluster need.  ``ring`` numbers the rings of a
+    kernel."""
 
     stages: int
     full: int

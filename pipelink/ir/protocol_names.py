@@ -118,8 +118,7 @@ def _check_role(component: Component, role: Role | None, port: Port, column: int
 def _check_callers(role: Role | None, by: Callers, column: int) -> None:
     if role is None:
         return
-    threads = 1 if role.one_thread else 32 * role.warps
-    if by.threads > threads:
+    if by.threads > role.thread_count:
         have = "one thread" if role.one_thread else f"{role.warps} warp{'s' if role.warps > 1 else ''}"
         plural = "s" if by.count > 1 else ""
         raise ProtocolError(f"{by.count} {by.unit}{plural} of role '{role.name}', which has {have}", column)

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 from pipelink.ir.views import Kernel, Program
 from pipelink.map.collect import SYSTEM, BarrierUse, PlacementMap, Region, Row, collect, warpgroup_count
 from pipelink.map.style import CHARACTER, FILLS, Scheme, stylesheet
-from pipelink.target import NAMED_BARRIERS, SMEM_BASE, WARPGROUP_WARPS
+from pipelink.target import NAMED_BARRIERS, SMEM_BASE, WARP_THREADS, WARPGROUP_WARPS
 
 WIDTH = 1000
 _LEFT = 170  # where drawings start; titles stand to the left
@@ -95,7 +95,7 @@ class _Picture:
         self.text(24, self.y, drawn.kernel, "text t")
         ctas = f" · {drawn.min_ctas} CTAs on an SM" if drawn.min_ctas > 1 else ""
         proof = "optimal" if drawn.optimal else "not proven optimal"
-        facts = f"{drawn.target} · {32 * drawn.warps} threads{ctas} · placement {proof}"
+        facts = f"{drawn.target} · {drawn.warps * WARP_THREADS} threads{ctas} · placement {proof}"
         self.text(max(_LEFT, 44 + len(drawn.kernel) * 11), self.y, facts, "soft")
         x, room = _LEFT, WIDTH - _RIGHT
         self.y += 22

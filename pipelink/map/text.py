@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipelink.ir.views import Kernel, Program
 from pipelink.map.collect import BarrierUse, PlacementMap, Region, Row, WarpSpan, collect
-from pipelink.target import SMEM_BASE, WARPGROUP_WARPS
+from pipelink.target import SMEM_BASE, WARP_THREADS, WARPGROUP_WARPS
 
 _BAR = 64  # characters for all of shared memory
 _REGIONS = 40  # lines of a list; the rest is counted
@@ -25,7 +25,7 @@ def render_text(program: Program, kernel: Kernel) -> str:
 def _head(drawn: PlacementMap) -> list[str]:
     ctas = f", {drawn.min_ctas} CTAs on an SM" if drawn.min_ctas > 1 else ""
     proof = "optimal" if drawn.optimal else "not proven optimal"
-    return [f"kernel {drawn.kernel} for {drawn.target}: {32 * drawn.warps} threads{ctas}, {proof}"]
+    return [f"kernel {drawn.kernel} for {drawn.target}: {drawn.warps * WARP_THREADS} threads{ctas}, {proof}"]
 
 
 def _smem(drawn: PlacementMap) -> list[str]:

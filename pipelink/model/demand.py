@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pipelink.support.diagnostics import UNKNOWN, Location
-from pipelink.target import Target
+from pipelink.target import SETMAXNREG_MAX, SETMAXNREG_MIN, Target
 
 
 def spelled(key: str) -> str:
@@ -62,6 +62,22 @@ class Role:
     align: int = 1
     registers: tuple[int, int] | None = None
     location: Location = UNKNOWN
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Roles on the same warps.  ``registers`` is None where no role states a range."""
+
+    name: str
+    roles: tuple[Role, ...]
+    warps: int
+    align: int
+    registers: tuple[int, int] | None
+    location: Location
+
+    @property
+    def range(self) -> tuple[int, int]:
+        return self.registers or (SETMAXNREG_MIN, SETMAXNREG_MAX)
 
 
 @dataclass(frozen=True)

@@ -154,12 +154,13 @@ def _version(text: str) -> tuple[int, ...]:
 def _check_requirements(graph: ConnectionGraph, diagnostics: Diagnostics) -> None:
     """Each requirement is met by equal promises of the kernel or of any instance."""
     promises: dict[str, list[tuple[str, Require]]] = {}
-    owners: list[tuple[str, Kernel | Component]] = [(f"kernel '{graph.kernel.name}'", graph.kernel)]
-    owners.extend((f"instance '{name}'", component) for name, component in graph.components.items())
-    for owner, view in owners:
+    kernel, instances = graph.kernel, graph.kernel.instances
+    owners: list[tuple[str, Kernel | Component, Instance | None]] = [(f"kernel '{kernel.name}'", kernel, None)]
+    owners.extend((f"instance '{name}'", graph.components[name], instance) for name, instance in instances.items())
+    for owner, view, _ in owners:
         for promise in view.promises:
             promises.setdefault(promise.name, []).append((owner, promise))
-    for owner, view in owners:
+    for owner, view, instance in owners:
         for require in view.requires:
             given = promises.get(require.name, [])
             if given and all(promise.value == require.value for _, promise in given):
@@ -169,9 +170,9 @@ def _check_requirements(graph: ConnectionGraph, diagnostics: Diagnostics) -> Non
             message += f"{others[0][0]} promises {_shown(others[0][1].value)}" if others else "nothing promises it"
             notes = [Note(f"{o} promises {p.name} = {_shown(p.value)}", p.location) for o, p in others]
             where = require.location
-            if isinstance(view, Component):
+            if instance is not None:
                 notes.insert(0, Note("required here", require.location))
-                where = graph.kernel.instances[owner.split("'")[1]].location
+                where = instance.location
             op = f'"pipelink.promise"() {{name = "{require.name}", value = {_shown(require.value)}}} : () -> ()'
             hint = None if others else f"if the kernel keeps it, say so: {op}"
             diagnostics.error("unmet-requirement", message, where, notes=notes, hint=hint)

@@ -12,7 +12,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from pipelink.analysis.bind_entry import entry_registers
 from pipelink.analysis.protocol.language import actions_of, place_of, protocol_of
 from pipelink.contract.vocabulary import TOUCHES
 from pipelink.ir.attributes import SymbolRef
@@ -244,7 +243,7 @@ def _check_resident_columns(
     held = SMEM_BASE + placement.smem_bytes
     fit = min(facts.smem_per_sm // held, facts.warps_per_sm // placement.warps, facts.ctas_per_sm)
     if placement.warpgroups:  # then each thread holds at least what the kernel starts with
-        registers = entry_registers(placement.threads, placement.min_ctas) * placement.threads
+        registers = facts.entry_registers(placement.warps, placement.min_ctas) * placement.threads
         fit = min(fit, facts.registers_per_sm // registers)
     most = facts.tmem_columns // columns
     asked = min(fit, _ctas_per_sm(launch, fit))

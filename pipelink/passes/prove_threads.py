@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from pipelink.analysis.bind_entry import entry_registers
 from pipelink.ir.placement import KernelPlacement, NamedBarrier, RingPlacement
 from pipelink.ir.views import Component, Kernel, Role
 from pipelink.model.demand import Scope, spelled
@@ -108,7 +107,7 @@ def _check_registers(
     kernel: Kernel, placement: KernelPlacement, roles: list[PlacedRole], target: Target, diagnostics: Diagnostics
 ) -> None:
     where = kernel.location
-    entry = entry_registers(placement.threads, placement.min_ctas)
+    entry = target.entry_registers(placement.warps, placement.min_ctas)
     values = placement.registers
     if not values:
         _check_share(roles, lambda placed: entry, diagnostics)
@@ -194,9 +193,17 @@ def barrier_uses(kernel: Kernel, lifetimes: Lifetimes) -> Iterator[BarrierUse]:
         sets = threads_of(users)
         total = sum(sets)
         return BarrierUse(
-            key, what, placed.id, placed.threads, stated or total, total, users, lifetimes.scope(users), where,
-            len(sets),
-        )  # fmt: skip
+            key=key,
+            what=what,
+            id=placed.id,
+            threads=placed.threads,
+            stated=stated or total,
+            participants=total,
+            users=users,
+            scope=lifetimes.scope(users),
+            location=where,
+            callers=len(sets),
+        )
 
     for name, instance in kernel.instances.items():
         placed = placed_instance(instance)

@@ -102,23 +102,23 @@ class LaunchContract:
             grid = [str(value) for value in data["grid"]] + ["1", "1"]
             cluster = [int(value) for value in data.get("cluster", ())] + [1, 1, 1]
             return LaunchContract(
-                str(data["kernel"]),
-                tuple(_argument(item) for item in data["arguments"]),
-                tuple(str(name) for name in data.get("dimensions", ())),
-                tuple((str(item["name"]), str(item["value"])) for item in data.get("derived", ())),
-                (grid[0], grid[1], grid[2]),
-                (cluster[0], cluster[1], cluster[2]),
-                int(data["threads"]),
-                int(data["smem_bytes"]),
-                bool(data.get("cooperative", False)),
-                bool(data.get("resident", False)),
-                tuple(
+                kernel=str(data["kernel"]),
+                arguments=tuple(_argument(item) for item in data["arguments"]),
+                dimensions=tuple(str(name) for name in data.get("dimensions", ())),
+                derived=tuple((str(item["name"]), str(item["value"])) for item in data.get("derived", ())),
+                grid=(grid[0], grid[1], grid[2]),
+                cluster=(cluster[0], cluster[1], cluster[2]),
+                threads=int(data["threads"]),
+                smem_bytes=int(data["smem_bytes"]),
+                cooperative=bool(data.get("cooperative", False)),
+                resident=bool(data.get("resident", False)),
+                workspaces=tuple(
                     Workspace(str(w["name"]), str(w["bytes"]), w.get("init") == "zero", w.get("init") == "once")
                     for w in data.get("workspaces", ())
                 ),
-                int(data["parameters"]["bytes"]),
-                tuple(_field(item) for item in data["parameters"]["fields"]),
-                Debug.from_json(data["debug"], int(data["parameters"]["bytes"])) if "debug" in data else None,
+                parameter_bytes=int(data["parameters"]["bytes"]),
+                fields=tuple(_field(item) for item in data["parameters"]["fields"]),
+                debug=Debug.from_json(data["debug"], int(data["parameters"]["bytes"])) if "debug" in data else None,
             )
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise error("bad-package", f"the launch contract is malformed: {problem!r}") from problem
@@ -194,17 +194,17 @@ def _field(item: Mapping[str, Any]) -> Field:
     if kind not in ("tensor_map", "value", "pointer", "workspace"):
         raise ValueError(f"unknown field kind {kind!r}")
     return Field(
-        str(item.get("name", "")),
-        int(item["offset"]),
-        int(item["bytes"]),
-        kind,
-        str(item.get("type", "")),
-        str(item["value"]) if kind == "value" else "",
-        str(item["tensor"]) if kind in ("tensor_map", "pointer") else "",
-        str(item["element"]) if kind == "tensor_map" else "",
-        tuple(int(extent) for extent in item["box"]) if kind == "tensor_map" else (),
-        str(item.get("swizzle", "none")),
-        str(item["workspace"]) if kind == "workspace" else "",
+        name=str(item.get("name", "")),
+        offset=int(item["offset"]),
+        bytes=int(item["bytes"]),
+        kind=kind,
+        type=str(item.get("type", "")),
+        value=str(item["value"]) if kind == "value" else "",
+        tensor=str(item["tensor"]) if kind in ("tensor_map", "pointer") else "",
+        element=str(item["element"]) if kind == "tensor_map" else "",
+        box=tuple(int(extent) for extent in item["box"]) if kind == "tensor_map" else (),
+        swizzle=str(item.get("swizzle", "none")),
+        workspace=str(item["workspace"]) if kind == "workspace" else "",
     )
 
 

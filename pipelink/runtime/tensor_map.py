@@ -18,13 +18,12 @@ MAX_STRIDE = 2**40  # bytes, exclusive
 MAX_BOX = 256  # elements in a dimension of the box
 UNIT = 16  # bytes: address, strides and the box's inner extent are multiples of it
 
-# CUtensorMapDataType and CUtensorMapSwizzle
+# CUtensorMapDataType, and CUtensorMapSwizzle: mode n > 0 swizzles within rows of 16 << n bytes
 DATA_TYPES = {
     "u8": 0, "i8": 0, "bool": 0, "e4m3": 0, "e5m2": 0, "u16": 1, "i16": 1, "u32": 2, "i32": 3, "u64": 4, "i64": 5,
     "f16": 6, "f32": 7, "f64": 8, "bf16": 9, "tf32": 11,
 }  # fmt: skip
 SWIZZLES = {"none": 0, "row_major": 0, "swizzle32": 1, "swizzle64": 2, "swizzle128": 3}
-_SWIZZLE_BYTES = {1: 32, 2: 64, 3: 128}
 
 
 # of a Descriptor, which costs more to make
@@ -90,7 +89,8 @@ def check_box(field: Field, box: tuple[int, ...], size: int) -> None:
     if any(not 1 <= extent <= MAX_BOX for extent in box):
         raise error("tensor-map", f"{where}: box {list(box)}, expected extents of 1 to {MAX_BOX}")
     inner = box[-1] * size
-    limit = _SWIZZLE_BYTES.get(SWIZZLES[field.swizzle])
+    mode = SWIZZLES[field.swizzle]
+    limit = UNIT << mode if mode else None
     if inner % UNIT:
         raise error("tensor-map", f"{where}: a box row of {inner} B, expected a multiple of {UNIT}")
     if limit and inner > limit:

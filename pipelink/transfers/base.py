@@ -61,12 +61,7 @@ class End:
     @property
     def threads(self) -> int:
         """Threads of the role that use the port."""
-        return self.callers.threads if self.callers is not None else role_threads(self.role)
-
-
-def role_threads(role: Role) -> int:
-    """Threads that run a role's entry."""
-    return 1 if role.one_thread else 32 * role.warps
+        return self.callers.threads if self.callers is not None else self.role.thread_count
 
 
 @dataclass(frozen=True)

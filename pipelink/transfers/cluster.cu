@@ -8,12 +8,6 @@
 // PTX ISA 9.7.9.25.5.2 (cp.async.bulk.tensor, .multicast::cluster: a 16-bit mask of ranks), 9.7.9.24 (mapa).
 #include "device.cuh"
 
-PL_TRANSFER_INLINE unsigned pl_cluster_rank() {
-  unsigned rank;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
-
 // Where a CTA's shared memory begins among that of its cluster.  An address that lacks it is one of CTA 0.
 PL_TRANSFER unsigned pl_cluster_window() {
   unsigned window;

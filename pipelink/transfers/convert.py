@@ -15,6 +15,7 @@ from pipelink.ir.placement import ConnectionPlacement, RingPlacement
 from pipelink.ir.views import Connect, Instance, Port, Tile
 from pipelink.model.binding import Arg, Const, Invoke, Return, RoleThread, SharedAddress, Value
 from pipelink.model.demand import Barrier, Buffer
+from pipelink.target import WARP_THREADS
 from pipelink.transfers import touch
 from pipelink.transfers.base import Site
 from pipelink.transfers.binder import Binder
@@ -58,7 +59,7 @@ class RingConvert(RingThreads):
             Buffer(f"{site.key}.staging{i}", tile.bytes, max(STAGING_ALIGN, tile.align), own, None, where)
             for i, tile in enumerate(end.port.tiles)
         )
-        barrier = Barrier(f"{site.key}.staging", 32 * end.role.warps, own, where)
+        barrier = Barrier(f"{site.key}.staging", end.role.warps * WARP_THREADS, own, where)
         staging = tuple(buffer.key for buffer in buffers)
         return replace(plan, buffers=buffers, barriers=(barrier,), staging=staging, barrier=barrier.key)
 

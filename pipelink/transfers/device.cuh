@@ -45,6 +45,11 @@ PL_TRANSFER_INLINE void pl_fence_proxy_async() { asm volatile("fence.proxy.async
 PL_TRANSFER_INLINE void pl_barrier_sync(unsigned id, unsigned threads) {
   asm volatile("barrier.sync.aligned %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
+PL_TRANSFER_INLINE unsigned pl_cluster_rank() {
+  unsigned rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
 PL_TRANSFER_INLINE void pl_advance(pl_cursor& cursor, unsigned stages) {
   if (++cursor.stage == stages) {
     cursor.stage = 0;

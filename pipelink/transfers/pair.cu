@@ -10,18 +10,12 @@
 
 enum : unsigned { pl_pair_rank_bit = 1u << 24 };  // of an address in shared::cluster
 
-PL_TRANSFER_INLINE unsigned pl_pair_rank() {
-  unsigned rank;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
-
 // The next free slot of operands; rank 0 announces the bytes of both.
 PL_TRANSFER unsigned pl_pair_acquire(char* where, unsigned empty, unsigned full, unsigned stages, unsigned bytes PL_WATCH) {
   pl_cursor& cursor = *reinterpret_cast<pl_cursor*>(where);
   unsigned stage = cursor.stage;
   pl_mbarrier_wait(empty + 8 * stage, cursor.parity ^ 1 PL_WATCHED(stage));
-  if (pl_pair_rank() == 0) pl_mbarrier_expect(full + 8 * stage, 2 * bytes);
+  if (pl_cluster_rank() == 0) pl_mbarrier_expect(full + 8 * stage, 2 * bytes);
   pl_advance(cursor, stages);
   return stage;
 }

@@ -73,8 +73,8 @@ static __device__ __forceinline__ bool pl_mbarrier_try(unsigned address, unsigne
 // Whether all warps of the cluster that have a role want to leave or are done.
 static __device__ __forceinline__ bool pl_all_left(const pl_watch& watch) {
   const volatile pl_control* control = reinterpret_cast<const volatile pl_control*>(watch.control);
-  unsigned rank, x, y, z, nx, ny, nz;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  const unsigned rank = pl_cluster_rank();
+  unsigned x, y, z, nx, ny, nz;
   asm("mov.u32 %0, %%cluster_ctaid.x;\nmov.u32 %1, %%cluster_ctaid.y;\nmov.u32 %2, %%cluster_ctaid.z;"
       : "=r"(x), "=r"(y), "=r"(z));
   asm("mov.u32 %0, %%cluster_nctaid.x;\nmov.u32 %1, %%cluster_nctaid.y;\nmov.u32 %2, %%cluster_nctaid.z;"

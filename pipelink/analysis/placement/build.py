@@ -31,7 +31,7 @@ from pipelink.support.diagnostics import Diagnostics, Location, Note
 from pipelink.support.protocol import Callers
 from pipelink.target import WARP_THREADS, target
 from pipelink.transfers import BY_NAME, legal
-from pipelink.transfers.base import End, Plan, Site, Transfer, role_threads
+from pipelink.transfers.base import End, Plan, Site, Transfer
 from pipelink.transfers.stream import TMEM_ALIGN
 
 TMEM_WORD = "tensor memory"  # key of the shared-memory word that holds where the allocation begins
@@ -105,20 +105,20 @@ class _Builder:
             self.buffers.append(word)
         overlays = tuple(frozenset(f"{ref.root}::{ref.leaf}" for ref in overlay.buffers) for overlay in kernel.overlays)
         problem = Problem(
-            facts,
-            kernel.min_ctas or 1,
-            tuple(roles),
-            tuple(
+            target=facts,
+            min_ctas=kernel.min_ctas or 1,
+            roles=tuple(roles),
+            groups=tuple(
                 Group(name, roles, self.group_location(name)) for name, roles in self.lifetimes.warp_sharers().items()
             ),
-            tuple(self.buffers),
-            tuple(self.rings),
-            tuple(self.barriers),
-            tuple(self.mbarriers),
-            tuple(self.columns),
-            overlays,
-            kernel.name,
-            kernel.location,
+            buffers=tuple(self.buffers),
+            rings=tuple(self.rings),
+            barriers=tuple(self.barriers),
+            mbarriers=tuple(self.mbarriers),
+            columns=tuple(self.columns),
+            overlays=overlays,
+            name=kernel.name,
+            location=kernel.location,
         )
         return Built(problem, self.plans, self.locals)
 
@@ -290,7 +290,7 @@ class _Builder:
         found = self.steps.arriving(instance, port.name)
         if len(found) == 1:
             (callers,) = found
-            return None if callers is None or callers.threads >= role_threads(role) else callers
+            return None if callers is None or callers.threads >= role.thread_count else callers
         ways = sorted("every thread" if c is None else f"{c.count} {c.unit}{'s' * (c.count > 1)}" for c in found)
         self.diagnostics.error(
             "arrival-disagreement",

@@ -16,8 +16,7 @@ from ortools.sat.python import cp_model
 
 from pipelink.analysis.placement.demand import Demand, Frontier, Limits, frontiers
 from pipelink.analysis.placement.pack import Overlays, may_overlap
-from pipelink.analysis.placement.warps import Unit
-from pipelink.model.demand import ALWAYS, Budget, Buffer, Packing, Problem, Ring
+from pipelink.model.demand import ALWAYS, Budget, Buffer, Packing, Problem, Ring, Unit
 from pipelink.target import WARPGROUP_WARPS
 
 SEED = 20

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipelink.analysis.placement.warps import Unit, WarpFailure
-from pipelink.model.demand import Packing, Problem, Ring, spelled
+from pipelink.analysis.placement.warps import WarpFailure
+from pipelink.model.demand import Packing, Problem, Ring, Unit, spelled
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics, Location, Note
 from pipelink.target import NAMED_BARRIERS, SMEM_BASE, WARP_THREADS
 

@@ -11,29 +11,10 @@ optimal where it meets the bound on warpgroups; CP-SAT decides otherwise.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-from pipelink.model.demand import Budget, Group, Problem, Role, WarpPlan, spelled
+from pipelink.model.demand import Budget, Group, Problem, Role, Unit, WarpPlan, spelled
 from pipelink.support.diagnostics import Location
 from pipelink.target import MAX_CTA_WARPS, SETMAXNREG_MAX, SETMAXNREG_MIN, SETMAXNREG_STEP, WARPGROUP_WARPS
-
-_ANY = (SETMAXNREG_MIN, SETMAXNREG_MAX)
-
-
-@dataclass(frozen=True)
-class Unit:
-    """Roles on the same warps.  ``registers`` is None where no role states a range."""
-
-    name: str
-    roles: tuple[Role, ...]
-    warps: int
-    align: int
-    registers: tuple[int, int] | None
-    location: Location
-
-    @property
-    def range(self) -> tuple[int, int]:
-        return self.registers or _ANY
 
 
 class WarpFailure(Exception):
@@ -97,7 +78,7 @@ def plan_warps(problem: Problem, budget: Budget) -> WarpPlan:
     first, warps = _close_together(units)
     if warps > MAX_CTA_WARPS:
         raise _too_many_warps(units, warps)
-    entry = target.entry_registers(max(warps, 1), ctas)
+    entry = target.entry_registers(warps, ctas)
     stated = [unit.registers for unit in units if unit.registers is not None]
     fits = all(low <= entry for low, _ in stated)
     content = all(high <= entry for _, high in stated)  # nobody gains from more than the entry gives
@@ -191,7 +172,7 @@ def _first_fit(units: list[Unit], order: list[Unit]) -> dict[str, int] | None:
         for at in range(0, 2 * MAX_CTA_WARPS, align):
             warps = range(at, at + unit.warps)
             groups = {warp // WARPGROUP_WARPS for warp in warps}
-            shared = [ranges.get(group, _ANY) for group in groups] + [unit.range]
+            shared = [ranges.get(group, (SETMAXNREG_MIN, SETMAXNREG_MAX)) for group in groups] + [unit.range]
             meet = max(low for low, _ in shared), min(high for _, high in shared)
             if used.isdisjoint(warps) and meet[0] <= meet[1]:
                 used.update(warps)
@@ -221,7 +202,7 @@ def _split(problem: Problem, units: list[Unit], first: dict[str, int], groups: i
     sizes = [len(own) for own in sets]
     pool = entry * groups
     if sum(v * s for v, s in zip(values, sizes, strict=True)) > pool:
-        raise _overcommitted(units, members, values, sets, entry, groups)
+        raise _overcommitted(members, values, sets, entry, groups)
     risen = True
     while risen:
         risen = False
@@ -278,9 +259,8 @@ def _too_few_registers(units: list[Unit], entry: int, warps: int, target: str) -
 
 
 def _overcommitted(
-    units: list[Unit], members: list[list[Unit]], values: list[int], sets: list[list[int]], entry: int, groups: int
+    members: list[list[Unit]], values: list[int], sets: list[list[int]], entry: int, groups: int
 ) -> WarpFailure:
-    del units
     needs = [next(v for v, own in zip(values, sets, strict=True) if g in own) for g in range(groups)]
     total, pool = sum(needs), entry * groups
     message = (

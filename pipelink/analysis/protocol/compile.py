@@ -21,7 +21,6 @@ from pipelink.model.system import Agent, Endpoint, Instruction, Op, PortName, Si
 from pipelink.support.diagnostics import LinkError, Location
 from pipelink.support.protocol import Action, Block, Callers, Choose, Protocol, Rank, Repeat, Step, Until
 from pipelink.transfers import CLUSTER_CTAS, placement_of, transfer_of
-from pipelink.transfers.base import role_threads
 from pipelink.transfers.binder import placed_instance
 
 _MAX_DEPTH = 24  # calls within calls
@@ -103,7 +102,7 @@ class _Compiler:
             self.unproven[key] = why
             return
         first = self.placed(instance).roles[role.name].first_thread
-        threads = role_threads(role)
+        threads = role.thread_count
         edges = sorted({0, threads, *(n for n in self._callers(instance, body.body, 0) if n < threads)})
         lane = f"@{instance}::@{role.name}" + (f", CTA {cta}" if self.ctas > 1 else "")
         for begin, end in itertools.pairwise(edges):

@@ -12,7 +12,6 @@ from pipelink.analysis.placement import Options, Problem, Solution, solve
 from pipelink.analysis.placement.exact import place_warps
 from pipelink.analysis.placement.pack import Overlays, may_overlap, pack
 from pipelink.analysis.placement.solve import smem_buffers
-from pipelink.analysis.placement.warps import Unit
 from pipelink.model.demand import (
     Barrier,
     Budget,
@@ -24,6 +23,7 @@ from pipelink.model.demand import (
     Ring,
     Role,
     Scope,
+    Unit,
 )
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics
 from pipelink.target import target

@@ -22,6 +22,9 @@ BY_DEFAULT = {
     "test.swizzled_writer": "fill",
     "test.plain_reader": "drain",
     "test.swizzled_reader": "drain",
+    "test.gathered_blocks": "fill",
+    "test.gathered_rows": "fill",
+    "test.row_writer": "drain",
     "test.items": "send",
     "test.weigh": "run",
     "broken.split_reader": "sum",  # broken: what its warps do, no protocol says

@@ -2,8 +2,9 @@
 
 import pytest
 
+from pipelink.contract import vocabulary
 from pipelink.runtime.contract import Field
-from pipelink.runtime.tensor_map import DATA_TYPES, SWIZZLES, Descriptor, describe
+from pipelink.runtime.tensor_map import DATA_TYPES, SWIZZLES, UNIT, Descriptor, describe
 from pipelink.runtime.tensors import TensorView, packed_strides
 from pipelink.support.diagnostics import LinkError
 
@@ -93,3 +94,10 @@ def test_the_numbers_are_the_drivers() -> None:
         assert DATA_TYPES[element] == int(value)
     for swizzle, name in {"none": "NONE", "swizzle32": "32B", "swizzle64": "64B", "swizzle128": "128B"}.items():
         assert SWIZZLES[swizzle] == int(getattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{name}"))
+
+
+def test_swizzles_are_those_of_contracts() -> None:
+    modes = {name: mode for name, mode in SWIZZLES.items() if mode}
+    assert {name: UNIT << mode for name, mode in modes.items()} == {
+        name: swizzle.row_bytes for name, swizzle in vocabulary.SWIZZLES.items()
+    }
