@@ -86,11 +86,11 @@ def _matvec(c: Composer) -> None:
     c.kernel.connect(c.add("matvec", "weight_stream").w, c.add("matvec", "row_products").w)
 
 
-def _alone(component: str) -> Build:
+def _alone(component: str, source: str = "launch") -> Build:
     """A kernel of one component, for what a launch needs."""
 
     def build(c: Composer) -> None:
-        c.add("launch", component)
+        c.add(source, component)
 
     return build
 
@@ -239,6 +239,7 @@ COMPOSITIONS: dict[str, Build] = (
         "placed": _placed,
         "gathered": _gathered,
         "matvec": _matvec,
+        "own_mbarriers": _alone("doubled", "own"),
         "gathered_store": _gathered_store,
         "tickets": _alone("tickets"),
         "meeting": _alone("meeting"),

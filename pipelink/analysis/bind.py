@@ -19,6 +19,7 @@ from pipelink.model.binding import (
     Const,
     FieldPointer,
     Frame,
+    Linear,
     ParameterPointer,
     Scalar,
     SharedAddress,
@@ -27,6 +28,7 @@ from pipelink.model.binding import (
 )
 from pipelink.model.watch import watch_of
 from pipelink.support.diagnostics import Diagnostics
+from pipelink.target import MBARRIER_BYTES
 from pipelink.transfers import LOCAL, placement_of, transfer_of
 from pipelink.transfers.binder import Binder, placed_instance
 
@@ -116,6 +118,8 @@ class _Builder:
             for name, barrier in placed.barriers.items():
                 accessor(instance, "barrier", name, "pl_id", Const(barrier.id))
                 accessor(instance, "barrier", name, "pl_threads", Const(barrier.threads))
+            for name, address in placed.mbarriers.items():
+                accessor(instance, "mbarrier", name, "pl_address", Linear(address, MBARRIER_BYTES, "index"))
             for name, state in placed.states.items():
                 key = f"state_{instance.name}_{name}"
                 self.states[key] = State(key, state.bytes, state.align)

@@ -49,6 +49,15 @@ def test_weights_by_bulk_copies(torch: Any, load: Any) -> None:
         assert ((y.double() - expected).abs() <= 1e-5 * scale).all(), (rows, columns)
 
 
+def test_mbarriers_of_the_components_own(torch: Any, load: Any) -> None:
+    kernel = load("own_mbarriers")
+    for rows, columns in ((1, 2048), (3, 4096), (500, 14336)):
+        x = torch.randn(rows, columns, device="cuda")
+        y = torch.full_like(x, float("nan"))
+        kernel(x=x, y=y)
+        assert torch.equal(y, 2 * x), (rows, columns)
+
+
 def test_two_readers_of_one_ring(torch: Any, load: Any) -> None:
     kernel = load("ring_two_readers")
     for steps in STEPS:

@@ -24,6 +24,7 @@ DECLARATIONS = {
     "call answers": "PL_ANSWER(call_answers, float(int));",
     "role": "PL_ROLE(role, pl::warps<1>);",
     "barrier": "PL_BARRIER(barrier, pl::threads<32>);",
+    "mbarrier": "PL_MBARRIER(mbarrier, pl::arrivals<1>);",
     "smem": "PL_SMEM(smem, float[4]);",
     "state": "PL_STATE(state, int);",
     "param": "PL_PARAM(param, int);",

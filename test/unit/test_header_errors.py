@@ -50,6 +50,16 @@ CASES = {
         2,
         "PL_ENTRY: not declared with PL_ROLE",
     ),
+    "mbarrier-without-arrivals": (
+        "PL_MBARRIER(full, pl::count<2>);",
+        1,
+        "PL_MBARRIER: exactly one pl::arrivals<n> is needed",
+    ),
+    "mbarrier-attribute": (
+        "PL_MBARRIER(full, pl::arrivals<1>, pl::threads<32>);",
+        1,
+        "PL_MBARRIER: not an attribute; known: pl::arrivals<n>",
+    ),
     "protocol-twice": (
         'PL_ROLE(load, pl::warps<1>);\nPL_PROTOCOL(load, "a;");\nPL_PROTOCOL(load, "b;");',
         3,

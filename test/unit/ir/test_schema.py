@@ -17,6 +17,7 @@ DECLARED = {
     "ROLE": ("role", [()]),
     "SMEM": ("smem", [()]),
     "BARRIER": ("barrier", [()]),
+    "MBARRIER": ("mbarrier", [()]),
     "RING": ("port", [("stream", "out"), ("stream", "in")]),
     "LOCAL": ("port", [("stream", "local")]),
     "TOKEN": ("port", [("token", "out"), ("token", "in")]),
