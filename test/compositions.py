@@ -164,6 +164,32 @@ def _work_items(c: Composer) -> None:
     c.kernel.connect(c.add("streams", "items").work, c.add("streams", "weigh").work)
 
 
+def _phases(rotated: str) -> Build:
+    """Three roles on the same warps, whose scratch memory has one place: many threads, one thread, many threads."""
+
+    def build(c: Composer) -> None:
+        first, last = c.add("phases", rotated), c.add("phases", "last_of_row")
+        second = c.add("phases", rotated, y="z")
+        c.kernel.bind(first.shift, 5)
+        c.kernel.bind(second.shift, 500)
+        c.kernel.exclusive("phases", first.run, last.run, second.run)
+
+    return build
+
+
+def _in_turns(c: Composer) -> None:
+    """A ring of which one role reads the first pages, and then another, on the same warp, the others."""
+    pages, first, second = (c.add("streams", name, **renamed) for name, renamed in (
+        ("pages", {}), ("column_sum", {"sum": "first"}), ("column_sum", {"sum": "second"}),
+    ))  # fmt: skip
+    for sums, count in ((first, 5), (second, 6)):
+        c.kernel.connect(pages.x, sums.x)
+        c.kernel.bind(sums.pages, count)
+    c.kernel.bind(pages.pages, 11)
+    c.kernel.exclusive("sums", first.run, second.run)
+    c.kernel.grid(1, 1, 1)
+
+
 def _state(c: Composer) -> None:
     series, mean = c.add("streams", "series"), c.add("streams", "running_mean")
     c.kernel.connect(series.reset, mean.reset)
@@ -258,6 +284,9 @@ COMPOSITIONS: dict[str, Build] = (
         "bound_value": _bound_value,
         "work_items": _work_items,
         "state": _state,
+        "phases": _phases("rotated"),
+        "phases_of_a_warp": _phases("rotated_by_a_warp"),
+        "in_turns": _in_turns,
     }
 )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pipelink.analysis.bind_entry import plan
+from pipelink.analysis.bind_entry import MEETING_SOURCE, plan
 from pipelink.analysis.placement.validate import require_placed
 from pipelink.ir.placement import KernelPlacement, ParameterSource
 from pipelink.ir.views import Component, Instance, Kernel, Program
@@ -57,6 +57,8 @@ def device_sources(kernel: Kernel) -> tuple[str, ...]:
         found |= set(LOCAL.sources or ())
     if kernel.placement is not None and kernel.placement.ctas > 1:
         found.add("cluster.cu")
+    if kernel.exclusives:
+        found.add(MEETING_SOURCE)
     return tuple(sorted(found))
 
 

@@ -199,8 +199,10 @@ class Writer:
         kinds = ", ".join(kind for _, kind in arguments)
         names = ", ".join(name for name, _ in arguments)
         returned = LLVM[call.returns]
-        self.declared[call.function] = f"  llvm.func @{call.function}({kinds})" + (
-            "" if returned == "void" else f" -> {returned}"
+        self.declared[call.function] = (
+            f"  llvm.func @{call.function}({kinds})"
+            + ("" if returned == "void" else f" -> {returned}")
+            + (" attributes {convergent}" if call.convergent else "")
         )
         text = f"llvm.call @{call.function}({names}) : ({kinds}) -> {'()' if returned == 'void' else returned}"
         if call.result:
