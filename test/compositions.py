@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pipelink
@@ -30,6 +30,10 @@ MAINLOOPS = ("wgmma_128x256x64", "wgmma_128x128x64", "cp_async")
 SHAPES = ("wgmma_256x128x64", "wgmma_128x192x64", "wgmma_128x64x64", "wgmma_64x256x64")
 
 
+#: The architecture of test components that need a newer one.
+ARCHS = {"columns": "sm_100a"}
+
+
 @dataclass
 class Objects(gemm.Objects):
     """Objects of the library's and the tests' components, in a folder that several processes may fill."""
@@ -41,7 +45,7 @@ class Objects(gemm.Objects):
             return self.made[name]
         with (self.folder / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            return super().__getitem__(name)
+            return gemm.Objects.__getitem__(replace(self, arch=ARCHS.get(name, self.arch)), name)
 
 
 Build = Callable[[Composer], None]
@@ -254,7 +258,7 @@ FURTHER: dict[str, Build] = {
     for epilogue in epilogues
 }
 #: What is not linked for sm_90a.
-TARGETS: dict[str, str] = {name: name.rpartition("-")[2] for name in TENSOR_MEMORY}
+TARGETS: dict[str, str] = {name: name.rpartition("-")[2] for name in TENSOR_MEMORY} | {"own_columns": "sm_100a"}
 COMPOSITIONS: dict[str, Build] = (
     GEMMS
     | CLUSTERS
@@ -266,6 +270,7 @@ COMPOSITIONS: dict[str, Build] = (
         "gathered": _gathered,
         "matvec": _matvec,
         "own_mbarriers": _alone("doubled", "own"),
+        "own_columns": _alone("kept_in_columns", "columns"),
         "gathered_store": _gathered_store,
         "tickets": _alone("tickets"),
         "meeting": _alone("meeting"),

@@ -24,10 +24,11 @@ from pipelink.model.binding import (
     Scalar,
     SharedAddress,
     State,
+    TensorMemory,
     Value,
 )
 from pipelink.model.watch import watch_of
-from pipelink.support.diagnostics import Diagnostics
+from pipelink.support.diagnostics import Diagnostics, Note
 from pipelink.target import MBARRIER_BYTES
 from pipelink.transfers import LOCAL, placement_of, transfer_of
 from pipelink.transfers.binder import Binder, placed_instance
@@ -57,6 +58,8 @@ def device_sources(kernel: Kernel) -> tuple[str, ...]:
         found |= set(LOCAL.sources or ())
     if kernel.placement is not None and kernel.placement.ctas > 1:
         found.add("cluster.cu")
+    if any(placed_instance(instance).tmem for instance in kernel.instances.values()):
+        found.add("tmem.cu")
     if kernel.exclusives:
         found.add(MEETING_SOURCE)
     return tuple(sorted(found))
@@ -83,7 +86,10 @@ class _Builder:
                 transfer.bind(self.binder, connect)
                 continue
             message = f"transfer '{transfer.name}' of {connect.source} to {connect.target} has no device code yet"
-            self.diagnostics.error("transfer-without-code", message, connect.location)
+            port = self.binder.port(connect.source)
+            notes = [Note(f"{connect.source} is declared here", port.location)]
+            hint = transfer.way_out()
+            self.diagnostics.error("transfer-without-code", message, connect.location, notes=notes, hint=hint)
         for instance in self.kernel.instances.values():
             for name, local in placed_instance(instance).locals.items():
                 LOCAL.bind_port(self.binder, instance, self.components[instance.component].ports[name], local)
@@ -122,6 +128,8 @@ class _Builder:
                 accessor(instance, "barrier", name, "pl_threads", Const(barrier.threads))
             for name, address in placed.mbarriers.items():
                 accessor(instance, "mbarrier", name, "pl_address", Linear(address, MBARRIER_BYTES, "index"))
+            for name, column in placed.tmem.items():
+                accessor(instance, "tmem", name, "pl_address", TensorMemory(column))
             for name, state in placed.states.items():
                 key = f"state_{instance.name}_{name}"
                 self.states[key] = State(key, state.bytes, state.align)

@@ -77,24 +77,28 @@ def _entries(
     found: list[RoleEntry] = []
     for name, keys in Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel).sequences().items():
         group = tuple(calls.pop(key) for key in keys)
-        meeting = _meeting(kernel, placement.meetings.get(name), drain)
+        meeting = _meeting(kernel, placement.meetings.get(name), drain, placement.tmem_columns is not None)
         found.append(RoleEntry(firsts[keys[0]], max(c.threads for c in group), group, meeting, watch.done))
     found += [RoleEntry(firsts[key], call.threads, (call,), (), watch.done) for key, call in calls.items()]
     return sorted(found, key=lambda entry: entry.first)
 
 
-def _meeting(kernel: Kernel, barrier: NamedBarrier | None, drain: bool) -> Body:
+def _meeting(kernel: Kernel, barrier: NamedBarrier | None, drain: bool, in_tmem: bool) -> Body:
     """What each thread of an exclusive group does between two roles.  Copies that it left in flight are waited for, and
-    its accesses come before copies that the next role lets TMA make to the same bytes (PTX ISA, async proxy)."""
+    its accesses come before copies that the next role lets TMA make to the same bytes (PTX ISA, async proxy), and its
+    tcgen05 instructions before the next role's (tcgen05 memory consistency model)."""
     settled = [Instruction("cp.async.wait_all;")]
     if drain:
         settled.append(Instruction(DRAIN))
     if target(kernel.target, kernel.location).tma:
         settled.append(Instruction("fence.proxy.async.shared::cta;"))
-    if barrier is None:
-        return (*settled, Invoke("pl_meet_warp", (), convergent=True))
-    operands = (Const(barrier.id), Const(barrier.threads))
-    return (*settled, Invoke("pl_meet_warps", operands, convergent=True))
+    meet = Invoke("pl_meet_warp", (), convergent=True)
+    if barrier is not None:
+        meet = Invoke("pl_meet_warps", (Const(barrier.id), Const(barrier.threads)), convergent=True)
+    if not in_tmem:
+        return (*settled, meet)
+    before, after = (Instruction(f"tcgen05.fence::{when}_thread_sync;") for when in ("before", "after"))
+    return (*settled, before, meet, after)
 
 
 def _regions(roles: list[RoleEntry], placement: KernelPlacement) -> tuple[Region, ...]:

@@ -72,7 +72,8 @@ def _value(value: Value) -> str:
         case Linear(base=base, stride=stride, argument=argument):
             return f"{argument} * {stride}u + plg::shared(frame, {base}u)"
         case TensorMemory(base=base, stride=stride, argument=argument):
-            return f"{argument} * {stride}u + {base}u + static_cast<plg::frame*>(frame)->tensor_memory"
+            offset = f"{argument} * {stride}u + {base}u" if argument else f"{base}u"
+            return f"{offset} + static_cast<plg::frame*>(frame)->tensor_memory"
         case RoleThread(first=first):
             return f"threadIdx.x - {first}u"
 

@@ -389,7 +389,7 @@ class Mbarrier(Declaration, op="mbarrier", about="mbarriers in shared memory"):
 
 class Tmem(Declaration, op="tmem", about="tensor-memory columns"):
     sym_name = _SYMBOL
-    columns = number("columns")
+    columns = number("columns").by(Written(most=512))
     live = _LIVE
     role = _ROLE
 
@@ -494,8 +494,8 @@ DECLARATIONS: Final[dict[str, type[Declaration]]] = {
 }
 #: The operations that headers declare.
 WRITTEN: Final = (
-    *("role", "port", "smem", "state", "barrier", "mbarrier", "protocol", "param", "tensor", "bind", "derive", "grid"),
-    *("cluster", "resident", "workspace", "require", "promise"),
+    *("role", "port", "smem", "state", "barrier", "mbarrier", "tmem", "protocol", "param", "tensor", "bind", "derive"),
+    *("grid", "cluster", "resident", "workspace", "require", "promise"),
 )
 
 

@@ -84,11 +84,12 @@ class Linear:
 
 @dataclass(frozen=True)
 class TensorMemory:
-    """Tensor-memory address: column ``base + stride * argument`` of the CTA's allocation, which the frame names."""
+    """Tensor-memory address: column ``base``, or ``base + stride * argument``, of the CTA's allocation, which the frame
+    names."""
 
     base: int
-    stride: int
-    argument: str
+    stride: int = 0
+    argument: str = ""
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,7 @@ CASES = {
         1,
         "PL_MBARRIER: not an attribute; known: pl::arrivals<n>",
     ),
+    "tmem-too-wide": ("PL_TMEM(kept, 1024);", 1, "PL_TMEM(name, columns, ...): 1 to 512 columns"),
     "protocol-twice": (
         'PL_ROLE(load, pl::warps<1>);\nPL_PROTOCOL(load, "a;");\nPL_PROTOCOL(load, "b;");',
         3,

@@ -117,6 +117,20 @@ struct mbarrier {
   }
 };
 
+// Columns of tensor memory (sm_100a, sm_103a), in the CTA's one allocation, which the linker makes and frees.
+template <class Tmem, int Columns, class... A>
+struct tensor_memory {
+  static_assert(Columns >= 1 && Columns <= 512, "PL_TMEM(name, columns, ...): 1 to 512 columns");
+  static_assert((true && ... && detail::is_one_of<A, PL_ON_TMEM_>()),
+                "PL_TMEM: not an attribute; known: " PL_KNOWN_ON_TMEM_);
+  PL_STATIC_FN_ void write(detail::writer& w) {
+    w.field("columns", Columns);
+    detail::write_all<A...>(w);
+  }
+  // The tensor-memory address: its first column, in lane 0.
+  static __device__ __forceinline__ unsigned address(self s) { return Tmem::pl_address(s.id, s.frame); }
+};
+
 namespace detail {
 template <class T>
 PL_FN_ bool is_role(decltype(&T::pl_enter)*) {
@@ -255,6 +269,15 @@ struct parameter<tile_map<Tile>> {
     static __device__ unsigned pl_address(int, void*, unsigned);     \
   };                                                                 \
   PL_RECORD_(nm, nm, "mbarrier", nm)                                 \
+  static_assert(true, "")
+
+// PL_TMEM(accumulator, 128);  accumulator::address(self) is a tensor-memory address.
+#define PL_TMEM(nm, ...)                                             \
+  PL_HERE_                                                           \
+  struct nm : ::pl::tensor_memory<nm, __VA_ARGS__> {                 \
+    static __device__ unsigned pl_address(int, void*);               \
+  };                                                                 \
+  PL_RECORD_(nm, nm, "tmem", nm)                                     \
   static_assert(true, "")
 
 // PL_PARAM(k_tiles, int);  k_tiles(self): a launch parameter, or a constant bound at link time.

@@ -18,6 +18,7 @@ DECLARED = {
     "SMEM": ("smem", [()]),
     "BARRIER": ("barrier", [()]),
     "MBARRIER": ("mbarrier", [()]),
+    "TMEM": ("tmem", [()]),
     "RING": ("port", [("stream", "out"), ("stream", "in")]),
     "LOCAL": ("port", [("stream", "local")]),
     "TOKEN": ("port", [("token", "out"), ("token", "in")]),
