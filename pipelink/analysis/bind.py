@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pipelink.analysis.bind_entry import bound_scalar, plan
+from pipelink.analysis.bind_entry import MEETING_SOURCE, bound_scalar, plan
 from pipelink.analysis.placement.validate import require_placed
 from pipelink.ir.placement import KernelPlacement, ParameterSource
 from pipelink.ir.views import Component, Connect, Instance, Kernel, Program
@@ -19,14 +19,17 @@ from pipelink.model.binding import (
     Const,
     FieldPointer,
     Frame,
+    Linear,
     ParameterPointer,
     Scalar,
     SharedAddress,
     State,
+    TensorMemory,
     Value,
 )
 from pipelink.model.watch import watch_of
-from pipelink.support.diagnostics import Diagnostics
+from pipelink.support.diagnostics import Diagnostics, Note
+from pipelink.target import MBARRIER_BYTES
 from pipelink.transfers import LOCAL, placement_of, transfer_of
 from pipelink.transfers.binder import Binder, placed_instance
 
@@ -55,6 +58,10 @@ def device_sources(kernel: Kernel) -> tuple[str, ...]:
         found |= set(LOCAL.sources or ())
     if kernel.placement is not None and kernel.placement.ctas > 1:
         found.add("cluster.cu")
+    if any(placed_instance(instance).tmem for instance in kernel.instances.values()):
+        found.add("tmem.cu")
+    if kernel.exclusives:
+        found.add(MEETING_SOURCE)
     return tuple(sorted(found))
 
 
@@ -80,7 +87,10 @@ class _Builder:
                 transfer.bind(self.binder, connect)
                 continue
             message = f"transfer '{transfer.name}' of {connect.source} to {connect.target} has no device code yet"
-            self.diagnostics.error("transfer-without-code", message, connect.location)
+            port = self.binder.port(connect.source)
+            notes = [Note(f"{connect.source} is declared here", port.location)]
+            hint = transfer.way_out()
+            self.diagnostics.error("transfer-without-code", message, connect.location, notes=notes, hint=hint)
         for instance in self.kernel.instances.values():
             for name, local in placed_instance(instance).locals.items():
                 LOCAL.bind_port(self.binder, instance, self.components[instance.component].ports[name], local)
@@ -127,6 +137,10 @@ class _Builder:
             for name, barrier in placed.barriers.items():
                 accessor(instance, "barrier", name, "pl_id", Const(barrier.id))
                 accessor(instance, "barrier", name, "pl_threads", Const(barrier.threads))
+            for name, address in placed.mbarriers.items():
+                accessor(instance, "mbarrier", name, "pl_address", Linear(address, MBARRIER_BYTES, "index"))
+            for name, column in placed.tmem.items():
+                accessor(instance, "tmem", name, "pl_address", TensorMemory(column))
             for name, state in placed.states.items():
                 key = f"state_{instance.name}_{name}"
                 self.states[key] = State(key, state.bytes, state.align)

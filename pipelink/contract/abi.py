@@ -126,7 +126,9 @@ RESOURCES: Final[dict[str, Resource]] = {
     "barrier": _resource(
         Function("pl_id", (), "unsigned", "barrier"), Function("pl_threads", (), "unsigned", "participants")
     ),
+    "mbarrier": _resource(Function("pl_address", (("index", "unsigned"),), "unsigned", "address")),
     "smem": _resource(Function("pl_address", (), "unsigned", "address"), suffix="_smem"),
+    "tmem": _resource(Function("pl_address", (), "unsigned", "tensor-memory address")),
     "state": _resource(Function("pl_address", (), "storage", "of the thread's state"), suffix="_state"),
     "param": _resource(Function("pl_address", (), "pointer", "to the value"), suffix="_param"),
 }

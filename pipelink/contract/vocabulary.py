@@ -24,6 +24,7 @@ from pipelink.contract.fields import (
     string,
 )
 
+MAX_ARRIVALS: Final = (1 << 20) - 1  # that an mbarrier counts in a phase (PTX ISA, mbarrier)
 ABI: Final = 1  # the newest version of contracts and of the component ABI that this package reads, and what it writes
 
 # ---------------------------------------------------------------- values
@@ -401,13 +402,18 @@ class Protocol(
 
 class Mbarrier(Declaration, op="mbarrier", about="mbarriers in shared memory"):
     sym_name = _SYMBOL
-    arrivals = number("arrivals per phase, at most 2^20 - 1")
-    count = number("number of mbarriers")
+    arrivals = number("arrivals per phase, at most 2^20 - 1").by(
+        Written(("pl::arrivals<n>",), "needed; arrivals that complete a phase", most=MAX_ARRIVALS)
+    )
+    count = optional(number("number of mbarriers, 1 if absent"), 1).by(
+        Written(("pl::count<n>",), "how many there are, side by side; 1, if absent", most=64)
+    )
+    role = _ROLE
 
 
 class Tmem(Declaration, op="tmem", about="tensor-memory columns"):
     sym_name = _SYMBOL
-    columns = number("columns")
+    columns = number("columns").by(Written(most=512))
     live = _LIVE
     role = _ROLE
 
@@ -514,8 +520,8 @@ DECLARATIONS: Final[dict[str, type[Declaration]]] = {
 }
 #: The operations that headers declare.
 WRITTEN: Final = (
-    *("role", "port", "smem", "state", "barrier", "protocol", "param", "tensor", "bind", "derive", "grid", "cluster"),
-    *("resident", "workspace", "require", "promise"),
+    *("role", "port", "smem", "state", "barrier", "mbarrier", "tmem", "protocol", "param", "tensor", "bind", "derive"),
+    *("grid", "cluster", "resident", "workspace", "require", "promise"),
 )
 
 

@@ -249,6 +249,10 @@ class Transfer:
     def has_code(self, connect: Connect) -> bool:
         return self.sources is not None
 
+    def way_out(self) -> str | None:
+        """What to do where it has no code, if anything."""
+        return None
+
     def device_sources(self, placed: ConnectionPlacement) -> set[str]:
         """The files whose functions a placed connection calls."""
         return set(self.sources or ())

@@ -24,6 +24,8 @@ DECLARATIONS = {
     "call answers": "PL_ANSWER(call_answers, float(int));",
     "role": "PL_ROLE(role, pl::warps<1>);",
     "barrier": "PL_BARRIER(barrier, pl::threads<32>);",
+    "mbarrier": "PL_MBARRIER(mbarrier, pl::arrivals<1>);",
+    "tmem": "PL_TMEM(tmem, 32);",
     "smem": "PL_SMEM(smem, float[4]);",
     "state": "PL_STATE(state, int);",
     "param": "PL_PARAM(param, int);",

@@ -50,6 +50,17 @@ CASES = {
         2,
         "PL_ENTRY: not declared with PL_ROLE",
     ),
+    "mbarrier-without-arrivals": (
+        "PL_MBARRIER(full, pl::count<2>);",
+        1,
+        "PL_MBARRIER: exactly one pl::arrivals<n> is needed",
+    ),
+    "mbarrier-attribute": (
+        "PL_MBARRIER(full, pl::arrivals<1>, pl::threads<32>);",
+        1,
+        "PL_MBARRIER: not an attribute; known: pl::arrivals<n>",
+    ),
+    "tmem-too-wide": ("PL_TMEM(kept, 1024);", 1, "PL_TMEM(name, columns, ...): 1 to 512 columns"),
     "protocol-twice": (
         'PL_ROLE(load, pl::warps<1>);\nPL_PROTOCOL(load, "a;");\nPL_PROTOCOL(load, "b;");',
         3,

@@ -566,3 +566,19 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   // expected-error @below {{exclusive 'g' lists a role twice [duplicate-name]}}
   "pipelink.exclusive"() {name = "g", roles = [@a::@run, @a::@run]} : () -> ()
 }
+
+// -----
+
+// A role that is to run after two others, each time
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @a} : () -> ()
+  "pipelink.exclusive"() {name = "g", roles = [@a::@run, @b::@run]} : () -> ()
+  // expected-error @below {{'@b::@run' is in exclusive group 'h' and in 'g'; a role is in one [duplicate-name]}}
+  "pipelink.exclusive"() {name = "h", roles = [@c::@run, @b::@run]} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+}
