@@ -192,6 +192,9 @@ struct token_in_port<Port, detail::attributes<A...>> {
 };
 
 // Signals: counters in global memory, between CTAs of the grid.  Each launch counts from 0.
+namespace detail {
+PL_FN_ bool same_text(const char* a, const char* b) { return *a == *b && (*a == 0 || same_text(a + 1, b + 1)); }
+}  // namespace detail
 template <class Port>
 struct signal_out_port {
   // Adds to a counter, after what this thread did, and what it knows that others did: a release.
@@ -336,28 +339,30 @@ struct call<R(A...)> {
 
 // PL_COUNTERS(flags, "m_tiles");  the memory of signals: so many counters, each on a line of its own, that the launches
 // of one stream share, and all components that name it.
-#define PL_COUNTERS(nm, count)                                    \
+#define PL_COUNTERS(nm, count)                                     \
   PL_WORKSPACE(nm, "128 * (1 + (" count "))", ::pl::cleared_once); \
-  PL_PARAM(nm##_memory, unsigned*);                               \
-  PL_BIND(nm##_memory, #nm);                                      \
-  PL_PARAM(nm##_count, int);                                      \
+  PL_PARAM(nm##_memory, unsigned*);                                \
+  PL_BIND(nm##_memory, #nm);                                       \
+  PL_PARAM(nm##_count, int);                                       \
   PL_BIND(nm##_count, count)
-#define PL_SIGNAL_(nm, dir, memory, order, operation)                                          \
-  static_assert(sizeof(memory##_memory_param) > 0, "PL_SIGNAL: no PL_COUNTERS of this name");  \
-  PL_HERE_                                                                                     \
-  struct nm : ::pl::signal_##dir##_port<nm> {                                                  \
-    PL_STATIC_FN_ const char* name() { return #nm; }                                           \
-    PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {                                \
-      pl_writer.field("direction", #dir);                                                      \
-      pl_writer.field("kind", "signal");                                                       \
-      pl_writer.field("scope", #order);                                                        \
-      pl_writer.field("owner", "workspace");                                                   \
-      pl_writer.field("workspace", #memory);                                                   \
-      pl_writer.field("reset", "epoch");                                                       \
-    }                                                                                          \
-    static __device__ void operation(int, void*, unsigned, unsigned);                          \
-  };                                                                                           \
-  PL_RECORD_(nm, nm, "port", nm)                                                               \
+#define PL_SIGNAL_(nm, dir, memory, order, operation)                                                \
+  static_assert(sizeof(memory##_memory_param) > 0, "PL_SIGNAL: no PL_COUNTERS of this name");        \
+  static_assert(::pl::detail::same_text(#order, "gpu") || ::pl::detail::same_text(#order, "system"), \
+                "PL_SIGNAL_OUT, PL_SIGNAL_IN: the scope is gpu or system");                          \
+  PL_HERE_                                                                                           \
+  struct nm : ::pl::signal_##dir##_port<nm> {                                                        \
+    PL_STATIC_FN_ const char* name() { return #nm; }                                                 \
+    PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {                                      \
+      pl_writer.field("direction", #dir);                                                            \
+      pl_writer.field("kind", "signal");                                                             \
+      pl_writer.field("scope", #order);                                                              \
+      pl_writer.field("owner", "workspace");                                                         \
+      pl_writer.field("workspace", #memory);                                                         \
+      pl_writer.field("reset", "epoch");                                                             \
+    }                                                                                                \
+    static __device__ void operation(int, void*, unsigned, unsigned);                                \
+  };                                                                                                 \
+  PL_RECORD_(nm, nm, "port", nm)                                                                     \
   static_assert(true, "")
 // PL_SIGNAL_OUT(done, flags, gpu);  done::add(self, i)          the scope is gpu or system
 #define PL_SIGNAL_OUT(nm, memory, order) PL_SIGNAL_(nm, out, memory, order, pl_signal)
