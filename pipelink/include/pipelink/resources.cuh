@@ -25,6 +25,19 @@ struct alignas(64) tensor_map {
   unsigned char opaque[128];
 };
 
+// The addresses of PL_PEERS, by rank.
+template <class T, int Gpus>
+struct peers {
+  T* address[Gpus];
+  // Chosen from all of them: parameters that are indexed at run time would be copied to the stack.
+  __device__ __forceinline__ T* operator[](int rank) const {
+    T* found = address[0];
+#pragma unroll
+    for (int other = 1; other < Gpus; ++other) found = rank == other ? address[other] : found;
+    return found;
+  }
+};
+
 // A CUtensorMap whose box is Tile, for tensor copies that the component issues itself: <pipelink/stores.cuh>.
 template <class Tile>
 struct alignas(64) tile_map {
@@ -187,6 +200,18 @@ struct parameter<tensor_map<Port, Part, Box>> {
     map_box<Box>::write(w);
     w.field("bytes", 128);
     w.field("align", 64);
+  }
+};
+template <class T, int Gpus>
+struct parameter<peers<T, Gpus>> {
+  PL_STATIC_FN_ void write(writer& w) {
+    w.key("type");
+    w.put('"');
+    type_name<T*>::write(w);
+    w.put('"');
+    w.comma = true;
+    w.field("bytes", 8 * Gpus);
+    w.field("align", 8);
   }
 };
 template <class Tile>
