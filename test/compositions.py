@@ -96,12 +96,16 @@ def _round_trip(c: Composer) -> None:
     c.kernel.connect(getattr(run, "pass"), run.take)
 
 
-def _handed_pages(c: Composer) -> None:
-    """Pages that each CTA writes for the next, which fetches them by TMA."""
-    writer, loader, reader = (c.add("signals", f"page_{name}") for name in ("writer", "loader", "reader"))
-    c.kernel.connect(writer.written, loader.written)
-    c.kernel.connect(reader.read, writer.read)
-    c.kernel.connect(loader.x, reader.x)
+def _handed_pages(who: str) -> Build:
+    """Pages that each CTA writes for the next, or for the other GPU, which fetches them by TMA."""
+
+    def build(c: Composer) -> None:
+        writer, loader, reader = (c.add("signals", f"{who}_{name}") for name in ("writer", "loader", "reader"))
+        c.kernel.connect(writer.written, loader.written)
+        c.kernel.connect(reader.read, writer.read)
+        c.kernel.connect(loader.x, reader.x)
+
+    return build
 
 
 def _alone(component: str, source: str = "launch") -> Build:
@@ -284,7 +288,8 @@ COMPOSITIONS: dict[str, Build] = (
         "gathered": _gathered,
         "matvec": _matvec,
         "round_trip": _round_trip,
-        "handed_pages": _handed_pages,
+        "handed_pages": _handed_pages("page"),
+        "peer_pages": _handed_pages("peer"),
         "own_mbarriers": _alone("doubled", "own"),
         "own_columns": _alone("kept_in_columns", "columns"),
         "gathered_store": _gathered_store,

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pipelink.analysis.bind_entry import MEETING_SOURCE, bound_scalar, plan
+from pipelink.analysis.bind_entry import MEETING_SOURCE, plan
 from pipelink.analysis.placement.validate import require_placed
 from pipelink.ir.placement import KernelPlacement, ParameterSource
-from pipelink.ir.views import Component, Connect, Instance, Kernel, Program
+from pipelink.ir.views import Component, Connect, Instance, Kernel, Param, Program
 from pipelink.model.binding import (
     Binding,
     Const,
@@ -29,9 +29,9 @@ from pipelink.model.binding import (
 )
 from pipelink.model.watch import watch_of
 from pipelink.support.diagnostics import Diagnostics, Note
-from pipelink.target import MBARRIER_BYTES
+from pipelink.target import ADDRESS_BYTES, MBARRIER_BYTES
 from pipelink.transfers import LOCAL, placement_of, transfer_of
-from pipelink.transfers.binder import Binder, placed_instance
+from pipelink.transfers.binder import Binder, bound_scalar, placed_instance
 
 #: Parameter types that become frame scalars; others are read in place, from the parameter block.
 SCALARS: Final[dict[str, int]] = {
@@ -98,9 +98,9 @@ class _Builder:
     def entrances(self, connect: Connect) -> None:
         """Refuse a placement by which roles prepare their frames from parameters that their component lacks."""
         for ref in (connect.source, connect.target):
-            entrance = transfer_of(connect).entrance(connect, self.binder.port(ref))
             known = placed_instance(self.binder.instance(ref)).params
-            lacks = [name for name in entrance.parameters if name not in known] if entrance is not None else []
+            needed = transfer_of(connect).parameters(connect, self.binder.port(ref))
+            lacks = [name for name in needed if name not in known]
             if lacks:
                 message = f"'{ref}' is placed with counters, and its component has no parameter '{lacks[0]}'"
                 self.diagnostics.error("bad-placement", message, connect.location)
@@ -108,7 +108,7 @@ class _Builder:
     # -------------------------------------------------------------- accessors
     def parameter(self, instance: Instance, name: str, source: ParameterSource) -> None:
         parameter = self.components[instance.component].params[name]
-        kind = scalar_type(parameter.type)
+        kind = scalar_type(parameter.type) if not _holds_many(parameter) else None
         pointer: Value
         if source.field is None:
             key = bound_scalar(instance.name, name)
@@ -162,6 +162,11 @@ class _Builder:
         )
         ports, accessors = self.binder.ports.values(), self.binder.accessors.values()
         return Binding(tuple(ports), tuple(accessors), frame, entry, device_sources(self.kernel))
+
+
+def _holds_many(parameter: Param) -> bool:
+    """Whether a pointer is several, which stay where they are: the frame holds single values."""
+    return parameter.type.endswith("*") and parameter.bytes > ADDRESS_BYTES
 
 
 def bind(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> Binding:

@@ -14,11 +14,9 @@ from pipelink.model.binding import (
     Const,
     CursorPointer,
     EntryPlan,
-    FieldPointer,
     Instruction,
     Invoke,
     Mbarriers,
-    ParameterPointer,
     Region,
     RoleCall,
     RoleEntry,
@@ -29,15 +27,10 @@ from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.model.watch import Watch
 from pipelink.target import WARP_THREADS, WARPGROUP_WARPS, target
 from pipelink.transfers import placement_of, transfer_of
-from pipelink.transfers.binder import cxx_name, placed_instance
+from pipelink.transfers.binder import cxx_name, parameter_address, placed_instance
 
 #: The file of pipelink/transfers with the functions in which the warps of an exclusive group meet.
 MEETING_SOURCE: Final = "exclusive.cu"
-
-
-def bound_scalar(instance: str, parameter: str) -> str:
-    """The frame's field of a parameter that is bound to a constant."""
-    return f"bound_{instance}_{parameter}"
 
 
 def plan(kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement, watch: Watch) -> EntryPlan:
@@ -136,12 +129,7 @@ def _entrances(kernel: Kernel, components: Mapping[str, Component]) -> dict[Role
             entrance = transfer_of(connect).entrance(connect, components[instance.component].ports[ref.leaf])
             if entrance is None:
                 continue
-            placed, fields = placed_instance(instance), (kernel.launch or {})["parameters"]["fields"]
-            offsets: tuple[Value, ...] = ()
-            for name in entrance.parameters:
-                field = placed.params[name].field
-                bound = FieldPointer(bound_scalar(instance.name, name))
-                offsets += (bound if field is None else ParameterPointer(fields[field]["offset"]),)
+            offsets = tuple(parameter_address(kernel, instance, name) for name in entrance.parameters)
             for user in lifetimes.port_users(ref.root, ref.leaf):
                 found.setdefault(user, {}).setdefault((entrance.function, entrance.cursor), offsets)
     roles = {

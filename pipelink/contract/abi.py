@@ -116,7 +116,9 @@ RESOURCES: Final[dict[str, Resource]] = {
     "stream local": _resource(*_SLOTS, _ACQUIRE, _COMMIT, _WAIT, _RELEASE),
     "token out": _resource(Function("pl_pass", verb="pass")),
     "token in": _resource(Function("pl_take", verb="take")),
-    "signal out": _resource(Function("pl_signal", (*_INDEX, ("count", "unsigned")), verb="signal")),
+    "signal out": _resource(
+        Function("pl_signal", (*_INDEX, ("count", "unsigned"), ("rank", "unsigned")), verb="signal")
+    ),
     "signal in": _resource(Function("pl_await", (*_INDEX, ("least", "unsigned")), verb="await")),
     "call calls": _resource(Function("pl_call", (("pack", "pack"),), verb="call"), suffix="_port"),
     "call answers": _resource(Function("pl_answer", (("pack", "pack"),), definer="component"), suffix="_port"),

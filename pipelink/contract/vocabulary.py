@@ -350,10 +350,10 @@ class Port(Declaration, op="port", about="an end of a connection"):
     owner = (
         optional(string("signal: who owns the memory", *OWNERS))
         .on(*_SIGNAL)
-        .by(Written(choices=("workspace",), needed=True, on=_SIGNAL))
+        .by(Written(choices=("workspace", "peer"), needed=True, on=_SIGNAL))
     )
     workspace = (
-        optional(string("signal: workspace that holds the counters"))
+        optional(string("signal: workspace, or tensor of each GPU, that holds the counters"))
         .on(takes=_SIGNAL)
         .by(Written(form="name", needed=True, on=_SIGNAL))
     )
@@ -492,8 +492,8 @@ class Workspace(Declaration, op="workspace", about="global memory allocated by t
 
 class Peer(Declaration, op="peer", about="a tensor's buffers on several GPUs", parents=_BOTH):
     label = _NAME.named("name")
-    tensor = string("the local tensor")
-    count = number("number of GPUs")
+    tensor = string("the local tensor").by(AS_ARGUMENT)
+    count = number("number of GPUs").by(AS_ARGUMENT)
 
 
 class Require(
@@ -521,7 +521,7 @@ DECLARATIONS: Final[dict[str, type[Declaration]]] = {
 #: The operations that headers declare.
 WRITTEN: Final = (
     *("role", "port", "smem", "state", "barrier", "mbarrier", "tmem", "protocol", "param", "tensor", "bind", "derive"),
-    *("grid", "cluster", "resident", "workspace", "require", "promise"),
+    *("grid", "cluster", "resident", "workspace", "peer", "require", "promise"),
 )
 
 

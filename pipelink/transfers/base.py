@@ -264,6 +264,10 @@ class Transfer:
         """What the roles that use one of its ports do first."""
         return None
 
+    def parameters(self, connect: Connect, port: Port) -> tuple[str, ...]:
+        """The parameters of a port's component that its functions read."""
+        return ()
+
     def slot_tiles(self, source: Port, target: Port) -> tuple[Tile, ...]:
         """The tiles that lie in a slot."""
         return source.tiles

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pipelink.contract.vocabulary import TOUCHES
+from pipelink.ir.attributes import SymbolRef
 from pipelink.ir.placement import ConnectionPlacement, omitted
-from pipelink.ir.views import Component, Connect, Port
+from pipelink.ir.views import Component, Connect, Kernel, Port
 from pipelink.model.binding import Arg, Const, CursorPointer, Invoke, Return
 from pipelink.model.graph import ConnectionGraph, Edge
 from pipelink.support.diagnostics import Diagnostics
+from pipelink.target import ADDRESS_BYTES
 from pipelink.transfers.base import Entrance, Plan, Solved, Transfer, declared, report_disagreement
 from pipelink.transfers.binder import Binder
 
@@ -44,8 +46,11 @@ class Signal(Transfer):
 
     def agree(self, graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) -> None:
         source, target = edge.source, edge.target
+        ends = (edge.connect.source, edge.connect.target)
         for key in ("scope", "owner", "epoch", "reset", "workspace"):
             given = (source.port.data.get(key), target.port.data.get(key))
+            if key == "workspace":
+                given = (_memory(graph.kernel, ends[0], given[0]), _memory(graph.kernel, ends[1], given[1]))
             if given[0] != given[1]:
                 report_disagreement(edge, f"the signal's {key}", given[0] or "none", given[1] or "none", diagnostics)
         data, where = source.port.data, edge.connect.location
@@ -67,11 +72,15 @@ class Signal(Transfer):
                 if held != {"once"}:
                     message = f"signal {source} counts by epochs in workspace '{name}', which is not cleared once"
                     diagnostics.error("protocol-mismatch", message, where, notes=notes, hint='init = "once"')
-        if data["owner"] == "peer" and not any(view.peers for view in views):
+        like = {peer.tensor for view in views for peer in view.peers}
+        if data["owner"] == "peer" and (not like or data.get("workspace", next(iter(like), "")) not in like):
             message = f"signal {source} lives in a peer buffer, none is declared"
+            if like:
+                message = f"signal {source} lives in tensor '{data['workspace']}', which no peers have"
             diagnostics.error("protocol-mismatch", message, where)
-        if data["scope"] == "gpu" and not any(view.resident for view in views):
-            message = f"{target} waits for other CTAs of the grid, but nothing keeps them resident"
+        if (data["scope"] == "gpu" or _by_epochs(source.port)) and not any(view.resident for view in views):
+            others = "CTAs of other GPUs" if data["owner"] == "peer" else "other CTAs of the grid"
+            message = f"{target} waits for {others}, but nothing keeps them resident"
             hint = "declare pipelink.resident in the kernel or the component"
             diagnostics.error("not-resident", message, where, notes=declared(target.port), hint=hint)
         if data["scope"] == "cluster" and graph.cluster_size < 2:
@@ -83,7 +92,8 @@ class Signal(Transfer):
         stated: dict[str, Any] = {name: source.data.get(name) for name in _STATED}
         ends = [plan.site.lifetimes.components[ref.root] for ref in (connect.source, connect.target)]
         known = all(name in component.params for component in ends for name in _parameters(source))
-        cursor = solved.cursor(f"signals in {source.workspace}", "") if known and _by_epochs(source) else None
+        memory = _memory(plan.site.lifetimes.kernel, connect.source, source.workspace)
+        cursor = solved.cursor(f"signals in {memory}", "") if known and _by_epochs(source) else None
         return SignalPlacement(transfer=self.name, cursor=cursor, **stated)
 
     def contradiction(self, placed: ConnectionPlacement, connects: Sequence[Connect], ports: Sequence[Port]) -> str:
@@ -107,7 +117,12 @@ class Signal(Transfer):
             if not binder.first_of(ref):
                 continue
             instance, port = binder.instance(ref), binder.port(ref)
-            if port.direction == "out":
+            if port.direction == "out" and placed.owner == "peer":
+                own, table = (binder.parameter(instance, f"{port.workspace}_{name}") for name in ("memory", "table"))
+                gpus = Const(binder.component(instance).params[f"{port.workspace}_table"].bytes // ADDRESS_BYTES)
+                values = (where, own, table, gpus, Arg("rank"), index, Arg("count"))
+                binder.function(instance, port, "pl_signal", Invoke("pl_signal_add_peer", values), Return())
+            elif port.direction == "out":
                 add = Invoke(f"pl_signal_add_{placed.scope}", (where, index, Arg("count")))
                 binder.function(instance, port, "pl_signal", add, Return())
             else:
@@ -119,17 +134,26 @@ class Signal(Transfer):
         placed = connect.placed(SignalPlacement)
         if placed is None or placed.cursor is None:
             return None
-        return Entrance("pl_signal_enter", placed.cursor, _parameters(port))
+        return Entrance("pl_signal_enter", placed.cursor, _parameters(port)[:2])
+
+    def parameters(self, connect: Connect, port: Port) -> tuple[str, ...]:
+        return _parameters(port) if self.has_code(connect) else ()
 
 
 def _by_epochs(port: Port) -> bool:
-    """Whether the counters are in a workspace, with a word for each of the last launches."""
-    return port.owner == "workspace" and port.reset == "epoch" and port.scope in ("gpu", "system")
+    """Whether the counters have a word for each of the last launches: in a workspace, or a tensor of each GPU."""
+    return port.owner in ("workspace", "peer") and port.reset == "epoch" and port.scope in ("gpu", "system")
 
 
 def _parameters(port: Port) -> tuple[str, ...]:
-    """The component's parameters that PL_COUNTERS declares: the memory, and how many counters it has."""
-    return (f"{port.workspace}_memory", f"{port.workspace}_count")
+    """The component's parameters that PL_COUNTERS declares: the memory, how many counters it has, and that of peers."""
+    found = (f"{port.workspace}_memory", f"{port.workspace}_count")
+    return (*found, f"{port.workspace}_table") if port.owner == "peer" else found
+
+
+def _memory(kernel: Kernel, ref: SymbolRef, name: str | None) -> str | None:
+    """What the kernel calls the memory that a port's component calls ``name``."""
+    return kernel.instances[ref.root].rename.get(name, name) if name is not None else None
 
 
 def fetches(components: Iterable[Component]) -> bool:

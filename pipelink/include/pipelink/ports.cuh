@@ -199,7 +199,14 @@ template <class Port>
 struct signal_out_port {
   // Adds to a counter, after what this thread did, and what it knows that others did: a release.
   static __device__ __forceinline__ void add(self s, unsigned index, unsigned count = 1) {
-    Port::pl_signal(s.id, s.frame, index, count);
+    Port::pl_signal(s.id, s.frame, index, count, 0);
+  }
+};
+template <class Port>
+struct peer_signal_out_port {
+  // The same to a counter of the GPU with this rank, this one's own included.
+  static __device__ __forceinline__ void add(self s, unsigned rank, unsigned index, unsigned count = 1) {
+    Port::pl_signal(s.id, s.frame, index, count, rank);
   }
 };
 template <class Port>
@@ -345,29 +352,49 @@ struct call<R(A...)> {
   PL_BIND(nm##_memory, #nm);                                       \
   PL_PARAM(nm##_count, int);                                       \
   PL_BIND(nm##_count, count)
-#define PL_SIGNAL_(nm, dir, memory, order, operation)                                                \
+#define PL_SIGNAL_(nm, base, dir, memory, order, holder, operation, ...)                             \
   static_assert(sizeof(memory##_memory_param) > 0, "PL_SIGNAL: no PL_COUNTERS of this name");        \
   static_assert(::pl::detail::same_text(#order, "gpu") || ::pl::detail::same_text(#order, "system"), \
                 "PL_SIGNAL_OUT, PL_SIGNAL_IN: the scope is gpu or system");                          \
   PL_HERE_                                                                                           \
-  struct nm : ::pl::signal_##dir##_port<nm> {                                                        \
+  struct nm : ::pl::base<nm> {                                                                       \
     PL_STATIC_FN_ const char* name() { return #nm; }                                                 \
     PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {                                      \
       pl_writer.field("direction", #dir);                                                            \
       pl_writer.field("kind", "signal");                                                             \
       pl_writer.field("scope", #order);                                                              \
-      pl_writer.field("owner", "workspace");                                                         \
+      pl_writer.field("owner", #holder);                                                             \
       pl_writer.field("workspace", #memory);                                                         \
       pl_writer.field("reset", "epoch");                                                             \
     }                                                                                                \
-    static __device__ void operation(int, void*, unsigned, unsigned);                                \
+    static __device__ void operation(int, void*, __VA_ARGS__);                                       \
   };                                                                                                 \
   PL_RECORD_(nm, nm, "port", nm)                                                                     \
   static_assert(true, "")
 // PL_SIGNAL_OUT(done, flags, gpu);  done::add(self, i)          the scope is gpu or system
-#define PL_SIGNAL_OUT(nm, memory, order) PL_SIGNAL_(nm, out, memory, order, pl_signal)
+#define PL_SIGNAL_OUT(nm, memory, order) \
+  PL_SIGNAL_(nm, signal_out_port, out, memory, order, workspace, pl_signal, unsigned, unsigned, unsigned)
 // PL_SIGNAL_IN(ready, flags, gpu);  ready::await(self, i, n)
-#define PL_SIGNAL_IN(nm, memory, order) PL_SIGNAL_(nm, in, memory, order, pl_await)
+#define PL_SIGNAL_IN(nm, memory, order) \
+  PL_SIGNAL_(nm, signal_in_port, in, memory, order, workspace, pl_await, unsigned, unsigned)
+
+// PL_PEER_COUNTERS(flags, "m_tiles", 2);  the same between so many GPUs: tensor flags, i32 [1 + m_tiles, 32], of each of
+// them, and argument flags_peers, those of all by rank.  The caller gives zeros, and nobody else writes there.
+#define PL_PEER_COUNTERS(nm, count, gpus)                                       \
+  PL_TENSOR(nm, int, "1 + (" count "), 32", ::pl::readwrite, ::pl::align<128>); \
+  PL_PEERS(nm##_peers, nm, gpus);                                               \
+  PL_PARAM(nm##_memory, unsigned*);                                             \
+  PL_BIND(nm##_memory, #nm);                                                    \
+  PL_PARAM(nm##_table, ::pl::peers<unsigned, gpus>);                            \
+  PL_BIND(nm##_table, #nm "_peers");                                            \
+  PL_PARAM(nm##_count, int);                                                    \
+  PL_BIND(nm##_count, count)
+// PL_PEER_SIGNAL_OUT(done, flags);  done::add(self, rank, i)
+#define PL_PEER_SIGNAL_OUT(nm, memory) \
+  PL_SIGNAL_(nm, peer_signal_out_port, out, memory, system, peer, pl_signal, unsigned, unsigned, unsigned)
+// PL_PEER_SIGNAL_IN(ready, flags);  ready::await(self, i, n)    waits for a counter of this GPU
+#define PL_PEER_SIGNAL_IN(nm, memory) \
+  PL_SIGNAL_(nm, signal_in_port, in, memory, system, peer, pl_await, unsigned, unsigned)
 
 // PL_CALL(work, pl::tile_coord(int));  work(self, i) is answered by the component that the port is connected to.
 #define PL_CALL(nm, ...)                                                                                       \

@@ -47,3 +47,21 @@ def test_a_debug_link_watches_the_waits(objects: Objects) -> None:
     assert [(s["port"], s["operation"], s["users"], s["arrivers"]) for s in sites] == [
         ("@lost_turn::@take", "await", [user], [user])
     ]
+
+
+def test_signals_between_gpus_are_of_system_scope(objects: Objects) -> None:
+    found = opcodes("peer_pages", objects)
+    assert followed(found, "MEMBAR.ALL.SYS", f"{RELEASE}SYS", 3), found
+    assert f"{ACQUIRE}SYS" in found
+    assert "FENCE.VIEW.ASYNC.G" in found[: found.index("UTMALDG.3D")]
+
+
+def test_addresses_of_peers_are_read_where_the_launch_puts_them(objects: Objects) -> None:
+    """From the parameter block, whose first byte is at 0x280 of the constant bank: aligned to 128 behind 0x210."""
+    target = compose("peer_pages", objects).link().targets[0]
+    tables = [field for field in target.launch["parameters"]["fields"] if field["kind"] == "peers"]
+    assert [field["bytes"] for field in tables] == [16, 16]
+    listing = sass.disassemble(target.cubin)
+    for field in tables:
+        for rank in range(2):
+            assert f"c[0x0][0x{0x280 + field['offset'] + 8 * rank:x}]" in listing, (field, rank)
