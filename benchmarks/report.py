@@ -322,6 +322,17 @@ def _plot(path: Path, family: Family) -> Plot:
 
 
 #: Name of the markers -> the result's name, and what makes the table of its file.
+def _signals(path: Path) -> str:
+    found = json.loads(path.read_text())["round_trip"]
+    low, high = found["ratio_low"], found["ratio_high"]
+    return (
+        f"On an {found['with']['gpu']}, a token that passes {found['ctas']} CTAs {found['rounds']} times takes "
+        f"{found['linked_ns_per_hop']:.0f} ns from one to the next, and {found['by_hand_ns_per_hop']:.0f} ns where "
+        f"`ld.acquire` and `red.release` are written by hand: {found['ratio']:.3f} times as long, from {low:.3f} to "
+        f"{high:.3f} in {found['pairs']} pairs of launches. The epoch is read in that time, once a launch."
+    )
+
+
 _TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "gemm": ("gemm", _gemm),
     "linker": ("linker", _linker),
@@ -329,6 +340,7 @@ _TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "architectures": ("inspect", _summary),
     "models": ("run", _models),
     "families": ("run", _families),
+    "signals": ("signals", _signals),
 }
 
 

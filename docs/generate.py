@@ -239,7 +239,14 @@ def records() -> str:
 
 #: How the page on contracts calls the classes of the device ABI.
 CLASSES = {"role": "ROLE", "barrier": "BARRIER", "smem": "SMEM", "state": "STATE", "param": "PARAM"}
-CLASSES |= {"stream": "PORT", "token": "TOKEN", "call calls": "CALL", "call answers": "ANSWER"}
+CLASSES |= {
+    "mbarrier": "MBARRIER",
+    "tmem": "TMEM",
+    "stream": "PORT",
+    "token": "TOKEN",
+    "call calls": "CALL",
+    "call answers": "ANSWER",
+}
 
 
 def symbols() -> str:

@@ -270,7 +270,7 @@ class Kernel:
         self._record(lambda b: b.promise(name, value, location=where))
 
     def exclusive(self, name: str, *roles: Reference) -> None:
-        """These roles share warps: they never run at the same time."""
+        """These roles share warps: they run one after the other, in this order."""
         where = _caller()
         self._record(lambda b: b.exclusive(name, [role.path for role in roles], location=where))
 

@@ -24,6 +24,7 @@ NAMED_BARRIERS = 16  # id 0 is __syncthreads and belongs to the entry
 SMEM_BASE = 1024  # bytes at address 0 that the driver reserves in every CTA
 MBARRIER_BYTES = 8
 PARAMETER_BYTES = 32764  # kernel parameter space from sm_70, CUDA 12.1
+ADDRESS_BYTES = 8
 SETMAXNREG_STEP = 8  # PTX ISA, setmaxnreg: an immediate, 24 to 256, a multiple of 8
 SETMAXNREG_MIN = 24
 SETMAXNREG_MAX = 248  # the largest multiple of 8 that a thread's 255 registers can use

@@ -35,11 +35,18 @@ def _parity(c: Composer) -> None:
     c.kernel.bind(second.who, 2)
 
 
+def _lost_turn(c: Composer) -> None:
+    """A token goes from CTA to CTA, and one of them keeps it."""
+    run = c.add("broken", "lost_turn")
+    c.kernel.connect(getattr(run, "pass"), run.take)
+
+
 BROKEN: dict[str, Callable[[Composer], None]] = {
     "parity": _parity,
     "release": _pipe("writer", "forgetful_reader"),
     "acquire": _pipe("greedy_writer", "reader"),
     "barrier": _pipe("writer", "split_reader"),
+    "lost_turn": _lost_turn,
     "healthy": _pipe("writer", "reader"),
 }
 #: GEMMs whose placed IR says that one arrival more empties a slot than there are.

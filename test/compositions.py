@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pipelink
@@ -30,6 +30,10 @@ MAINLOOPS = ("wgmma_128x256x64", "wgmma_128x128x64", "cp_async")
 SHAPES = ("wgmma_256x128x64", "wgmma_128x192x64", "wgmma_128x64x64", "wgmma_64x256x64")
 
 
+#: The architecture of test components that need a newer one.
+ARCHS = {"columns": "sm_100a"}
+
+
 @dataclass
 class Objects(gemm.Objects):
     """Objects of the library's and the tests' components, in a folder that several processes may fill."""
@@ -41,7 +45,7 @@ class Objects(gemm.Objects):
             return self.made[name]
         with (self.folder / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            return super().__getitem__(name)
+            return gemm.Objects.__getitem__(replace(self, arch=ARCHS.get(name, self.arch)), name)
 
 
 Build = Callable[[Composer], None]
@@ -86,11 +90,29 @@ def _matvec(c: Composer) -> None:
     c.kernel.connect(c.add("matvec", "weight_stream").w, c.add("matvec", "row_products").w)
 
 
-def _alone(component: str) -> Build:
+def _round_trip(c: Composer) -> None:
+    """A token that goes from CTA to CTA."""
+    run = c.add("signals", "round_trip")
+    c.kernel.connect(getattr(run, "pass"), run.take)
+
+
+def _handed_pages(who: str) -> Build:
+    """Pages that each CTA writes for the next, or for the other GPU, which fetches them by TMA."""
+
+    def build(c: Composer) -> None:
+        writer, loader, reader = (c.add("signals", f"{who}_{name}") for name in ("writer", "loader", "reader"))
+        c.kernel.connect(writer.written, loader.written)
+        c.kernel.connect(reader.read, writer.read)
+        c.kernel.connect(loader.x, reader.x)
+
+    return build
+
+
+def _alone(component: str, source: str = "launch") -> Build:
     """A kernel of one component, for what a launch needs."""
 
     def build(c: Composer) -> None:
-        c.add("launch", component)
+        c.add(source, component)
 
     return build
 
@@ -164,6 +186,32 @@ def _work_items(c: Composer) -> None:
     c.kernel.connect(c.add("streams", "items").work, c.add("streams", "weigh").work)
 
 
+def _phases(rotated: str) -> Build:
+    """Three roles on the same warps, whose scratch memory has one place: many threads, one thread, many threads."""
+
+    def build(c: Composer) -> None:
+        first, last = c.add("phases", rotated), c.add("phases", "last_of_row")
+        second = c.add("phases", rotated, y="z")
+        c.kernel.bind(first.shift, 5)
+        c.kernel.bind(second.shift, 500)
+        c.kernel.exclusive("phases", first.run, last.run, second.run)
+
+    return build
+
+
+def _in_turns(c: Composer) -> None:
+    """A ring of which one role reads the first pages, and then another, on the same warp, the others."""
+    pages, first, second = (c.add("streams", name, **renamed) for name, renamed in (
+        ("pages", {}), ("column_sum", {"sum": "first"}), ("column_sum", {"sum": "second"}),
+    ))  # fmt: skip
+    for sums, count in ((first, 5), (second, 6)):
+        c.kernel.connect(pages.x, sums.x)
+        c.kernel.bind(sums.pages, count)
+    c.kernel.bind(pages.pages, 11)
+    c.kernel.exclusive("sums", first.run, second.run)
+    c.kernel.grid(1, 1, 1)
+
+
 def _state(c: Composer) -> None:
     series, mean = c.add("streams", "series"), c.add("streams", "running_mean")
     c.kernel.connect(series.reset, mean.reset)
@@ -228,7 +276,7 @@ FURTHER: dict[str, Build] = {
     for epilogue in epilogues
 }
 #: What is not linked for sm_90a.
-TARGETS: dict[str, str] = {name: name.rpartition("-")[2] for name in TENSOR_MEMORY}
+TARGETS: dict[str, str] = {name: name.rpartition("-")[2] for name in TENSOR_MEMORY} | {"own_columns": "sm_100a"}
 COMPOSITIONS: dict[str, Build] = (
     GEMMS
     | CLUSTERS
@@ -239,6 +287,11 @@ COMPOSITIONS: dict[str, Build] = (
         "placed": _placed,
         "gathered": _gathered,
         "matvec": _matvec,
+        "round_trip": _round_trip,
+        "handed_pages": _handed_pages("page"),
+        "peer_pages": _handed_pages("peer"),
+        "own_mbarriers": _alone("doubled", "own"),
+        "own_columns": _alone("kept_in_columns", "columns"),
         "gathered_store": _gathered_store,
         "tickets": _alone("tickets"),
         "meeting": _alone("meeting"),
@@ -257,6 +310,9 @@ COMPOSITIONS: dict[str, Build] = (
         "bound_value": _bound_value,
         "work_items": _work_items,
         "state": _state,
+        "phases": _phases("rotated"),
+        "phases_of_a_warp": _phases("rotated_by_a_warp"),
+        "in_turns": _in_turns,
     }
 )
 

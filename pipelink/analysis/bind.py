@@ -10,25 +10,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pipelink.analysis.bind_entry import plan
+from pipelink.analysis.bind_entry import MEETING_SOURCE, plan
 from pipelink.analysis.placement.validate import require_placed
 from pipelink.ir.placement import KernelPlacement, ParameterSource
-from pipelink.ir.views import Component, Instance, Kernel, Program
+from pipelink.ir.views import Component, Connect, Instance, Kernel, Param, Program
 from pipelink.model.binding import (
     Binding,
     Const,
     FieldPointer,
     Frame,
+    Linear,
     ParameterPointer,
     Scalar,
     SharedAddress,
     State,
+    TensorMemory,
     Value,
 )
 from pipelink.model.watch import watch_of
-from pipelink.support.diagnostics import Diagnostics
+from pipelink.support.diagnostics import Diagnostics, Note
+from pipelink.target import ADDRESS_BYTES, MBARRIER_BYTES
 from pipelink.transfers import LOCAL, placement_of, transfer_of
-from pipelink.transfers.binder import Binder, placed_instance
+from pipelink.transfers.binder import Binder, bound_scalar, placed_instance
 
 #: Parameter types that become frame scalars; others are read in place, from the parameter block.
 SCALARS: Final[dict[str, int]] = {
@@ -55,6 +58,10 @@ def device_sources(kernel: Kernel) -> tuple[str, ...]:
         found |= set(LOCAL.sources or ())
     if kernel.placement is not None and kernel.placement.ctas > 1:
         found.add("cluster.cu")
+    if any(placed_instance(instance).tmem for instance in kernel.instances.values()):
+        found.add("tmem.cu")
+    if kernel.exclusives:
+        found.add(MEETING_SOURCE)
     return tuple(sorted(found))
 
 
@@ -76,21 +83,35 @@ class _Builder:
         for connect in self.kernel.connects:
             transfer = transfer_of(connect)
             if transfer.has_code(connect):
+                self.entrances(connect)
                 transfer.bind(self.binder, connect)
                 continue
             message = f"transfer '{transfer.name}' of {connect.source} to {connect.target} has no device code yet"
-            self.diagnostics.error("transfer-without-code", message, connect.location)
+            port = self.binder.port(connect.source)
+            notes = [Note(f"{connect.source} is declared here", port.location)]
+            hint = transfer.way_out()
+            self.diagnostics.error("transfer-without-code", message, connect.location, notes=notes, hint=hint)
         for instance in self.kernel.instances.values():
             for name, local in placed_instance(instance).locals.items():
                 LOCAL.bind_port(self.binder, instance, self.components[instance.component].ports[name], local)
 
+    def entrances(self, connect: Connect) -> None:
+        """Refuse a placement by which roles prepare their frames from parameters that their component lacks."""
+        for ref in (connect.source, connect.target):
+            known = placed_instance(self.binder.instance(ref)).params
+            needed = transfer_of(connect).parameters(connect, self.binder.port(ref))
+            lacks = [name for name in needed if name not in known]
+            if lacks:
+                message = f"'{ref}' is placed with counters, and its component has no parameter '{lacks[0]}'"
+                self.diagnostics.error("bad-placement", message, connect.location)
+
     # -------------------------------------------------------------- accessors
     def parameter(self, instance: Instance, name: str, source: ParameterSource) -> None:
         parameter = self.components[instance.component].params[name]
-        kind = scalar_type(parameter.type)
+        kind = scalar_type(parameter.type) if not _holds_many(parameter) else None
         pointer: Value
         if source.field is None:
-            key = f"bound_{instance.name}_{name}"
+            key = bound_scalar(instance.name, name)
             assert not isinstance(source.value, str), key
             self.scalars[key] = Scalar(key, kind or "i32", constant=source.value)
             pointer = FieldPointer(key)
@@ -116,6 +137,10 @@ class _Builder:
             for name, barrier in placed.barriers.items():
                 accessor(instance, "barrier", name, "pl_id", Const(barrier.id))
                 accessor(instance, "barrier", name, "pl_threads", Const(barrier.threads))
+            for name, address in placed.mbarriers.items():
+                accessor(instance, "mbarrier", name, "pl_address", Linear(address, MBARRIER_BYTES, "index"))
+            for name, column in placed.tmem.items():
+                accessor(instance, "tmem", name, "pl_address", TensorMemory(column))
             for name, state in placed.states.items():
                 key = f"state_{instance.name}_{name}"
                 self.states[key] = State(key, state.bytes, state.align)
@@ -125,6 +150,7 @@ class _Builder:
 
     def build(self) -> Binding:
         self.ports()
+        self.diagnostics.raise_if_errors()
         self.resources()
         entry = plan(self.kernel, self.components, self.placement, self.watch)
         frame = Frame(
@@ -136,6 +162,11 @@ class _Builder:
         )
         ports, accessors = self.binder.ports.values(), self.binder.accessors.values()
         return Binding(tuple(ports), tuple(accessors), frame, entry, device_sources(self.kernel))
+
+
+def _holds_many(parameter: Param) -> bool:
+    """Whether a pointer is several, which stay where they are: the frame holds single values."""
+    return parameter.type.endswith("*") and parameter.bytes > ADDRESS_BYTES
 
 
 def bind(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> Binding:

@@ -3,19 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
-from pipelink.ir.placement import KernelPlacement, RingPlacement
-from pipelink.ir.views import Component, Kernel
-from pipelink.model.binding import Allocation, EntryPlan, Mbarriers, Region, RoleEntry, Words
+from pipelink.ir.placement import KernelPlacement, NamedBarrier, RingPlacement
+from pipelink.ir.views import Component, Kernel, Program
+from pipelink.model.binding import (
+    DRAIN,
+    Allocation,
+    Body,
+    Const,
+    CursorPointer,
+    EntryPlan,
+    Instruction,
+    Invoke,
+    Mbarriers,
+    Region,
+    RoleCall,
+    RoleEntry,
+    Value,
+    Words,
+)
+from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.model.watch import Watch
 from pipelink.target import WARP_THREADS, WARPGROUP_WARPS, target
 from pipelink.transfers import placement_of, transfer_of
-from pipelink.transfers.binder import cxx_name, placed_instance
+from pipelink.transfers.binder import cxx_name, parameter_address, placed_instance
+
+#: The file of pipelink/transfers with the functions in which the warps of an exclusive group meet.
+MEETING_SOURCE: Final = "exclusive.cu"
 
 
 def plan(kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement, watch: Watch) -> EntryPlan:
     """The entry of a placed kernel."""
     parameters = (kernel.launch or {})["parameters"]
+    drain = any(
+        param.tile for instance in kernel.instances.values() for param in components[instance.component].params.values()
+    )
+    entries = _entries(kernel, components, placement, watch, drain)
     return EntryPlan(
         kernel=kernel.name,
         threads=placement.threads,
@@ -25,39 +49,57 @@ def plan(kernel: Kernel, components: Mapping[str, Component], placement: KernelP
         parameter_align=parameters["align"],
         mbarriers=tuple(Mbarriers(m.address, m.count, m.arrivals) for m in placement.mbarriers),
         words=tuple(Words(w.address, w.count, w.value) for w in placement.words),
-        regions=_regions(kernel, components, placement, watch),
+        regions=_regions(entries, placement),
         paired=any(transfer_of(connect).joins_ctas(connect) for connect in kernel.connects),
         tensor_memory=_tensor_memory(kernel, components, placement),
-        drain=any(
-            param.tile
-            for instance in kernel.instances.values()
-            for param in components[instance.component].params.values()
-        ),
+        drain=drain,
     )
 
 
-def _regions(
-    kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement, watch: Watch
-) -> tuple[Region, ...]:
-    """Warpgroups that share a role, joined; each with its roles in order of their threads."""
-    roles: list[RoleEntry] = []
+def _entries(
+    kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement, watch: Watch, drain: bool
+) -> list[RoleEntry]:
+    """What runs on the warps, in order of their threads."""
+    firsts: dict[RoleKey, int] = {}
+    calls: dict[RoleKey, RoleCall] = {}
+    entrances = _entrances(kernel, components)
     for instance in kernel.instances.values():
         for role in components[instance.component].roles.values():
-            placed = placed_instance(instance)
+            placed, key = placed_instance(instance), f"{instance.name}::{role.name}"
             warps = placed.roles[role.name]
+            path, firsts[key] = f"{cxx_name(instance.component)}::{role.name}", warps.first_thread
             before, after = watch.around(f"@{instance.name}::@{role.name}", warps.first_thread)
-            roles.append(
-                RoleEntry(
-                    placed.id,
-                    f"{cxx_name(instance.component)}::{role.name}",
-                    warps.first_thread,
-                    warps.threads,
-                    role.one_thread,
-                    before,
-                    after,
-                )
-            )
-    roles.sort(key=lambda role: role.first)
+            before = (*before, *entrances.get(key, ()))
+            calls[key] = RoleCall(placed.id, path, warps.threads, role.one_thread, before, after)
+    found: list[RoleEntry] = []
+    for name, keys in Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel).sequences().items():
+        group = tuple(calls.pop(key) for key in keys)
+        meeting = _meeting(kernel, placement.meetings.get(name), drain, placement.tmem_columns is not None)
+        found.append(RoleEntry(firsts[keys[0]], max(c.threads for c in group), group, meeting, watch.done))
+    found += [RoleEntry(firsts[key], call.threads, (call,), (), watch.done) for key, call in calls.items()]
+    return sorted(found, key=lambda entry: entry.first)
+
+
+def _meeting(kernel: Kernel, barrier: NamedBarrier | None, drain: bool, in_tmem: bool) -> Body:
+    """What each thread of an exclusive group does between two roles.  Copies that it left in flight are waited for, and
+    its accesses come before copies that the next role lets TMA make to the same bytes (PTX ISA, async proxy), and its
+    tcgen05 instructions before the next role's (tcgen05 memory consistency model)."""
+    settled = [Instruction("cp.async.wait_all;")]
+    if drain:
+        settled.append(Instruction(DRAIN))
+    if target(kernel.target, kernel.location).tma:
+        settled.append(Instruction("fence.proxy.async.shared::cta;"))
+    meet = Invoke("pl_meet_warp", (), convergent=True)
+    if barrier is not None:
+        meet = Invoke("pl_meet_warps", (Const(barrier.id), Const(barrier.threads)), convergent=True)
+    if not in_tmem:
+        return (*settled, meet)
+    before, after = (Instruction(f"tcgen05.fence::{when}_thread_sync;") for when in ("before", "after"))
+    return (*settled, before, meet, after)
+
+
+def _regions(roles: list[RoleEntry], placement: KernelPlacement) -> tuple[Region, ...]:
+    """Warpgroups that share a role, joined; each with its roles in order of their threads."""
     threads, registers = placement.threads, placement.registers
     size = WARPGROUP_WARPS * WARP_THREADS if registers else threads
     groups: list[list[int]] = []  # [first, end) in threads
@@ -75,6 +117,37 @@ def _regions(
         )
         for first, end in groups
     )
+
+
+def _entrances(kernel: Kernel, components: Mapping[str, Component]) -> dict[RoleKey, tuple[Invoke, ...]]:
+    """What each role calls on its frame before its entry, on behalf of the transfers of its ports."""
+    lifetimes = Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel)
+    found: dict[RoleKey, dict[tuple[str, int], tuple[Value, ...]]] = {}
+    for connect in kernel.connects:
+        for ref in (connect.source, connect.target):
+            instance = kernel.instances[ref.root]
+            entrance = transfer_of(connect).entrance(connect, components[instance.component].ports[ref.leaf])
+            if entrance is None:
+                continue
+            offsets = tuple(parameter_address(kernel, instance, name) for name in entrance.parameters)
+            for user in lifetimes.port_users(ref.root, ref.leaf):
+                found.setdefault(user, {}).setdefault((entrance.function, entrance.cursor), offsets)
+    roles = {
+        f"{name}::{role.name}": role
+        for name, instance in kernel.instances.items()
+        for role in components[instance.component].roles.values()
+    }
+    warps: dict[tuple[str, int], int] = {}
+    for user, calls in found.items():
+        for call in calls:
+            warps[call] = warps.get(call, 0) + (1 if roles[user].one_thread else roles[user].warps)
+    return {
+        user: tuple(
+            Invoke(call[0], (CursorPointer(call[1]), *offsets, Const(warps[call]), Const(int(roles[user].one_thread))))
+            for call, offsets in calls.items()
+        )
+        for user, calls in found.items()
+    }
 
 
 def _tensor_memory(

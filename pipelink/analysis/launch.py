@@ -22,7 +22,7 @@ from pipelink.ir.placement import ParameterSource
 from pipelink.ir.views import Component, Instance, Kernel, Param, Program, Tensor, View
 from pipelink.support import expr
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics, LinkError, Location, Note, nearest
-from pipelink.target import PARAMETER_BYTES
+from pipelink.target import ADDRESS_BYTES, PARAMETER_BYTES
 from pipelink.transfers.cluster import Split, split
 
 BUILTINS = ("sms", "occupancy")
@@ -418,6 +418,14 @@ class _Resolver:
             data = {"name": param.name, "kind": "workspace", "workspace": bound.to}
         else:
             data = {"name": param.name, "kind": "peers", "peers": bound.to}
+        held, given = (
+            param.bytes // ADDRESS_BYTES,
+            names.peers[bound.to].data["count"] if data["kind"] == "peers" else 1,
+        )
+        if held != given:
+            message = f"{what} holds {_plural(held)}, and '{bound.to}' has {_plural(given)}"
+            self.diagnostics.error("launch-conflict", message, param.location)
+            return None
         return self.add_field((data["kind"], bound.to), data, param.bytes, param.align)
 
     def add_field(self, key: tuple[object, ...], data: dict[str, Any], size: int, align: int) -> tuple[object, ...]:
@@ -455,7 +463,12 @@ class _Resolver:
         arguments: list[dict[str, Any]] = [
             {"name": name, "kind": "tensor", **declared.data} for name, declared in names.tensors.items()
         ]
-        arguments += [{"name": n, "kind": "peers", **d.data} for n, d in names.peers.items()]
+        for name, declared in names.peers.items():
+            arguments.append({"name": name, "kind": "peers", **declared.data})
+            if declared.data["tensor"] not in names.tensors:
+                message = f"peers '{name}' are buffers like tensor '{declared.data['tensor']}', which nothing declares"
+                hint = nearest(declared.data["tensor"], names.tensors)
+                self.diagnostics.error("launch-conflict", message, declared.location, hint=hint)
         arguments += [{"name": n, "kind": "scalar", "type": d.data} for n, d in names.scalars.items()]
         return {
             "kernel": self.kernel.name,
@@ -479,6 +492,10 @@ class _Binding:
 
 
 _ONE_OF = {"tensor map": "tensor", "pointer": "tensor, workspace or peer buffer"}
+
+
+def _plural(count: int) -> str:
+    return "1 address" if count == 1 else f"{count} addresses"
 
 
 def _is_pointer(param: Param) -> bool:

@@ -322,7 +322,13 @@ def _mbarriers(reading: Reading, inits: list[tuple[Function, Instruction]]) -> R
     for function, instruction in inits:
         leaves = reading.origins.leaves(function.name, instruction.operands[0])
         uses = [use for leaf in leaves if (use := split_symbol(leaf.removeprefix("call ")))]
-        owned = [known[1] for use in uses if (known := reading.resource(use)) and known[0] == "smem"]
+        resources = [known for use in uses if (known := reading.resource(use))]
+        owned = [record for kind, record in resources if kind == "smem"]
+        for record in (record for kind, record in resources if kind == "mbarrier"):
+            places.append(record.name)
+            message = f"{reading.what} initialises mbarrier '{record.name}', which the linker has set up"
+            hint = "leave it out: the entry initialises every PL_MBARRIER before the roles begin"
+            problems.append(reading.problem("error", "own-mbarrier", message, *texts, hint=hint, at=record))
         places += [f"in {record.name}" for record in owned]
         for record in owned:
             if "live" in record.values:
@@ -331,7 +337,7 @@ def _mbarriers(reading: Reading, inits: list[tuple[Function, Instruction]]) -> R
                 problems.append(reading.problem("error", "own-mbarrier", message, *texts, hint=hint, at=record))
     if not problems:
         message = f"{reading.what} initialises mbarriers of its own, which no check of the linker covers"
-        hint = "a port or a token has its mbarriers initialised, and its arrivals counted, by the linker"
+        hint = "declare a PL_MBARRIER: the linker initialises it and counts its arrivals, as it does for ports"
         problems.append(reading.problem("warning", "own-mbarrier", message, *texts, hint=hint))
     return reading.row("mbarriers", "none", f"its own {listed(places, '')}".strip(), problems)
 

@@ -61,7 +61,7 @@ def expectation(
     """The expectation that the placements of a kernel, of its instances and of its connections state.
 
     A warpgroup that keeps the registers it has at entry needs no setmaxnreg, so none is expected."""
-    barriers: set[int] = set()
+    barriers = {meeting.id for meeting in placement.meetings.values()}
     for instance in instances:
         barriers |= {barrier.id for barrier in instance.barriers.values()}
         barriers |= {local.barrier.id for local in instance.locals.values()}

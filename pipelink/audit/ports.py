@@ -20,11 +20,19 @@ from pipelink.objects.model import Record
 #: What a protocol calls what the code does, by the functions of a port that are steps of a protocol.
 _VERB_OF: Final = {
     name.removeprefix("pl_"): function.verb
-    for label, resource in RESOURCES.items() if label.startswith(("stream", "token"))
+    for label, resource in RESOURCES.items() if label.startswith(("stream", "token", "signal"))
     for name, function in resource.functions.items() if function.verb
 }  # fmt: skip
 _STEPS: Final = frozenset(_VERB_OF.values())
 _TOUCHES: Final = frozenset(("read", "write"))
+#: What instructions at an mbarrier are in a protocol, by how their names begin (PTX ISA, mbarrier).
+_MBARRIER_VERBS: Final = {
+    "mbarrier.arrive": "arrive",
+    "cp.async.mbarrier.arrive": "arrive",
+    "tcgen05.commit": "arrive",
+    "mbarrier.try_wait": "wait",
+    "mbarrier.test_wait": "wait",
+}
 
 
 def rows(claims: Claims, readings: Sequence[Reading]) -> Iterator[Row]:
@@ -168,9 +176,21 @@ def _called(claims: Claims, reading: Reading) -> Iterator[tuple[str, str]]:
         if verb in _STEPS or kind == "call calls":
             yield record.name, verb
     for function, instruction in reading.instructions:
+        for start, verb in _MBARRIER_VERBS.items():
+            if instruction.opcode.startswith(start):
+                yield from ((name, verb) for name in _mbarriers(claims, reading, function.name, instruction.operands))
         if not is_barrier(instruction):
             continue
         for choice in reading.origins.choices(function.name, barrier_operands(instruction)[0]):
             use = split_symbol(choice.removeprefix("call "))
             if use is not None and use.resource in claims.resources:
                 yield use.resource, "arrive" if "arrive" in instruction.parts else "sync"
+
+
+def _mbarriers(claims: Claims, reading: Reading, function: str, operands: Sequence[str]) -> Iterator[str]:
+    """The component's own mbarriers that an instruction's address comes from."""
+    addresses = [operand for operand in operands if operand.startswith("[")]
+    for leaf in sorted(frozenset().union(*(reading.origins.leaves(function, address) for address in addresses))):
+        use = split_symbol(leaf.removeprefix("call "))
+        if use is not None and claims.resources.get(use.resource, ("",))[0] == "mbarrier":
+            yield use.resource

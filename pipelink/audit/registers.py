@@ -205,6 +205,8 @@ def _stub(
             value = text.pointer("%a1", at, "i8") if at is not None else text.value("inttoptr i64 65536 to i8*")
         case "smem", _:
             value = str(_SMEM)
+        case "tmem", _:
+            value = "0"
         case "barrier", "threads":
             value = str(record.values.get("threads", 32))
         case _, "id":

@@ -21,7 +21,6 @@ from pipelink.contract.abi import prototype
 from pipelink.ir.views import Component, Kernel
 from pipelink.model.binding import (
     DRAIN,
-    Allocation,
     Arg,
     Binding,
     Body,
@@ -65,7 +64,7 @@ def _value(value: Value) -> str:
         case Arg(name=name) | Result(name=name):
             return name
         case FieldPointer(name=name):
-            return f"&static_cast<plg::frame*>(frame)->{name}"
+            return f"reinterpret_cast<char*>(&static_cast<plg::frame*>(frame)->{name})"
         case CursorPointer(index=index):
             return f"reinterpret_cast<char*>(&static_cast<plg::frame*>(frame)->cursors[{index}])"
         case ParameterPointer(offset=offset):
@@ -73,7 +72,8 @@ def _value(value: Value) -> str:
         case Linear(base=base, stride=stride, argument=argument):
             return f"{argument} * {stride}u + plg::shared(frame, {base}u)"
         case TensorMemory(base=base, stride=stride, argument=argument):
-            return f"{argument} * {stride}u + {base}u + static_cast<plg::frame*>(frame)->tensor_memory"
+            offset = f"{argument} * {stride}u + {base}u" if argument else f"{base}u"
+            return f"{offset} + static_cast<plg::frame*>(frame)->tensor_memory"
         case RoleThread(first=first):
             return f"threadIdx.x - {first}u"
 
@@ -157,7 +157,24 @@ def _fill(frame: Frame) -> str:
 
 
 def _role(role: RoleEntry, frame: Frame) -> str:
-    return f"    plg::frame f;\n    {_fill(frame)}\n    {role.path}::pl_enter({role.instance}, &f);\n"
+    lines = ["plg::frame f;", _fill(frame)]
+    for number, call in enumerate(role.calls):
+        if number:
+            lines += [_statement(statement, frozenset()) for statement in role.meeting]
+        condition = f"if ({_among(role.first, 1 if call.one_thread else call.threads)}) " if role.narrower(call) else ""
+        before = [_statement(statement, frozenset()) for statement in call.before]
+        enter = f"{call.path}::pl_enter({call.instance}, &f);"
+        if before:
+            enter = f"{{ void* frame = &f; {' '.join(before)} {enter} }}"
+        lines.append(f"{condition}{enter}")
+    return "".join(f"    {line}\n" for line in lines)
+
+
+def _among(first: int, threads: int) -> str:
+    """Whether the thread is one of ``threads`` from ``first`` on."""
+    if threads == 1:
+        return f"threadIdx.x == {first}"
+    return f"threadIdx.x{f' - {first}u' if first else ''} < {threads}u"
 
 
 def _region(region: Region, binding: Binding) -> str:
@@ -167,17 +184,14 @@ def _region(region: Region, binding: Binding) -> str:
         text += f'    asm volatile("setmaxnreg.{change}.sync.aligned.u32 {region.registers};");\n'
     for index, role in enumerate(region.roles):
         body = _role(role, binding.frame)
+        condition = _among(role.first, 1 if role.one_thread else role.threads)
         if role.one_thread:
-            condition = f"threadIdx.x == {role.first}"
             if index + 1 < len(region.roles):  # by warps first, as in the entry
                 body = f"    if ({condition}) {{\n{body}    }}\n"
                 condition = f"threadIdx.x < {role.first + role.threads}u"
         elif (role.first, role.first + role.threads) == (region.first, region.end):
             text += body
             continue
-        else:
-            shifted = f"threadIdx.x - {role.first}u" if role.first else "threadIdx.x"
-            condition = f"{shifted} < {role.threads}u"
         text += f"    {'else ' if index else ''}if ({condition}) {{\n{body}    }}\n"
     return text
 
@@ -211,7 +225,8 @@ def _kernel(binding: Binding) -> str:
             lines.append('    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");')
         lines.append("  }")
         if memory is not None:
-            lines.append(f"  if ({_in_warp(memory)}) {memory.functions[0]}({window}{memory.word}u, {memory.columns}u);")
+            allocate, operands = memory.functions[0], f"{window}{memory.word}u, {memory.columns}u"
+            lines.append(f"  if ({_among(memory.first, WARP_THREADS)}) {allocate}({operands});")
         lines.append(f"  {'pl_cluster_meet' if plan.paired else '__syncthreads'}();")
         if memory is not None:
             lines.append(f"  const unsigned tensor_memory = pl_tmem_base({window}{memory.word}u);")
@@ -226,13 +241,11 @@ def _kernel(binding: Binding) -> str:
     elif memory is not None:
         lines.append("  pl_tmem_leave();")
     if memory is not None:
-        lines.append(f"  if ({_in_warp(memory)}) {memory.functions[1]}(tensor_memory, {memory.columns}u);")
+        lines.append(
+            f"  if ({_among(memory.first, WARP_THREADS)}) {memory.functions[1]}(tensor_memory, {memory.columns}u);"
+        )
     lines.append("}")
     return "\n".join(lines)
-
-
-def _in_warp(memory: Allocation) -> str:
-    return f"threadIdx.x{f' - {memory.first}u' if memory.first else ''} < {WARP_THREADS}u"
 
 
 def find_sources(components: Iterable[Component], directories: Iterable[Path]) -> list[Path]:

@@ -197,6 +197,8 @@ class _Translator:
         if "always_inline" in op.attributes:
             function.attributes.add("alwaysinline")
         function.attributes.add("nounwind")
+        if "convergent" in op.attributes:
+            function.attributes.add("convergent")
         if "arg_attrs" in op.attributes:
             for argument, attributes in zip(function.args, ir.ArrayAttr(op.attributes["arg_attrs"]), strict=True):
                 self._argument(function, argument, ir.DictAttr(attributes))

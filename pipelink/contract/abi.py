@@ -87,6 +87,7 @@ class Resource:
 
 
 _STAGE: Final[Arguments] = (("stage", "unsigned"),)
+_INDEX: Final[Arguments] = (("index", "unsigned"),)
 _COPY: Final[Arguments] = (*_STAGE, ("part", "int"), ("offset", "unsigned"), ("map", "map"))
 RANKS: Final = (1, 2, 3, 4, 5)  # dimensions of a tensor copy
 
@@ -115,6 +116,10 @@ RESOURCES: Final[dict[str, Resource]] = {
     "stream local": _resource(*_SLOTS, _ACQUIRE, _COMMIT, _WAIT, _RELEASE),
     "token out": _resource(Function("pl_pass", verb="pass")),
     "token in": _resource(Function("pl_take", verb="take")),
+    "signal out": _resource(
+        Function("pl_signal", (*_INDEX, ("count", "unsigned"), ("rank", "unsigned")), verb="signal")
+    ),
+    "signal in": _resource(Function("pl_await", (*_INDEX, ("least", "unsigned")), verb="await")),
     "call calls": _resource(Function("pl_call", (("pack", "pack"),), verb="call"), suffix="_port"),
     "call answers": _resource(Function("pl_answer", (("pack", "pack"),), definer="component"), suffix="_port"),
     "role": _resource(
@@ -123,7 +128,9 @@ RESOURCES: Final[dict[str, Resource]] = {
     "barrier": _resource(
         Function("pl_id", (), "unsigned", "barrier"), Function("pl_threads", (), "unsigned", "participants")
     ),
+    "mbarrier": _resource(Function("pl_address", (("index", "unsigned"),), "unsigned", "address")),
     "smem": _resource(Function("pl_address", (), "unsigned", "address"), suffix="_smem"),
+    "tmem": _resource(Function("pl_address", (), "unsigned", "tensor-memory address")),
     "state": _resource(Function("pl_address", (), "storage", "of the thread's state"), suffix="_state"),
     "param": _resource(Function("pl_address", (), "pointer", "to the value"), suffix="_param"),
 }

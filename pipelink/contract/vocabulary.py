@@ -24,6 +24,7 @@ from pipelink.contract.fields import (
     string,
 )
 
+MAX_ARRIVALS: Final = (1 << 20) - 1  # that an mbarrier counts in a phase (PTX ISA, mbarrier)
 ABI: Final = 1  # the newest version of contracts and of the component ABI that this package reads, and what it writes
 
 # ---------------------------------------------------------------- values
@@ -147,7 +148,7 @@ _DISPATCH: Final[tuple[Variant, ...]] = (("dispatch", "dispatches"), ("dispatch"
 _SIGNAL: Final[tuple[Variant, ...]] = (("signal", "out"), ("signal", "in"))
 _SHARED: Final[tuple[Variant, ...]] = tuple((layout,) for layout in (*DENSE, "item", "cute"))
 #: Ports, by kind and direction, and layouts of tiles that headers declare.
-WRITTEN_PORTS: Final = (*_STREAM, *_CALL, *_TOKEN)
+WRITTEN_PORTS: Final = (*_STREAM, *_CALL, *_TOKEN, *_SIGNAL)
 WRITTEN_TILES: Final[tuple[Variant, ...]] = (*_SHARED, ("tmem",))
 PLAIN: Final[Variant] = ()  # of what has no variants
 
@@ -327,11 +328,35 @@ class Port(Declaration, op="port", about="an end of a connection"):
         .by(Written(("pl::credit<n>",), "`take` goes through n times before the first `pass`; 0 or 1", most=1))
     )
     operands = optional(string("dispatch: item type that the dispatched role reads")).on(takes=_DISPATCH)
-    scope = optional(string("signal or stream: who takes part", *SCOPES)).on(*_SIGNAL, takes=_RING)
-    epoch = optional(string("signal: launch-contract symbol that counts launches")).on(takes=_SIGNAL)
-    reset = optional(string("signal: who resets the flag", "producer", "consumer", "launch", "epoch")).on(takes=_SIGNAL)
-    owner = optional(string("signal: who owns the memory", *OWNERS)).on(*_SIGNAL)
-    workspace = optional(string("signal: workspace that holds the flag")).on(takes=_SIGNAL)
+    scope = (
+        optional(string("signal or stream: who takes part", *SCOPES))
+        .on(*_SIGNAL, takes=_RING)
+        .by(Written(choices=("gpu", "system"), needed=True, on=_SIGNAL))
+    )
+    epoch = optional(string("signal: launch-contract symbol that counts launches, where there is one")).on(
+        takes=_SIGNAL
+    )
+    reset = (
+        optional(
+            string(
+                "signal: who resets the counters; epoch: each launch counts anew, by a number of its own that the "
+                "memory keeps",
+                "producer", "consumer", "launch", "epoch",
+            )
+        )
+        .on(takes=_SIGNAL)
+        .by(Written(choices=("epoch",), needed=True, on=_SIGNAL))
+    )  # fmt: skip
+    owner = (
+        optional(string("signal: who owns the memory", *OWNERS))
+        .on(*_SIGNAL)
+        .by(Written(choices=("workspace", "peer"), needed=True, on=_SIGNAL))
+    )
+    workspace = (
+        optional(string("signal: workspace, or tensor of each GPU, that holds the counters"))
+        .on(takes=_SIGNAL)
+        .by(Written(form="name", needed=True, on=_SIGNAL))
+    )
     pool = optional(string("lease: pool whose pages are lent (lends)")).on(("lease", "lends"))
     pages = optional(span("lease: pages taken at once (borrows)"), (1, 1)).on(("lease", "borrows"))
     page_bytes = optional(number("lease: least size of a page (borrows)")).on(("lease", "borrows"))
@@ -377,13 +402,18 @@ class Protocol(
 
 class Mbarrier(Declaration, op="mbarrier", about="mbarriers in shared memory"):
     sym_name = _SYMBOL
-    arrivals = number("arrivals per phase, at most 2^20 - 1")
-    count = number("number of mbarriers")
+    arrivals = number("arrivals per phase, at most 2^20 - 1").by(
+        Written(("pl::arrivals<n>",), "needed; arrivals that complete a phase", most=MAX_ARRIVALS)
+    )
+    count = optional(number("number of mbarriers, 1 if absent"), 1).by(
+        Written(("pl::count<n>",), "how many there are, side by side; 1, if absent", most=64)
+    )
+    role = _ROLE
 
 
 class Tmem(Declaration, op="tmem", about="tensor-memory columns"):
     sym_name = _SYMBOL
-    columns = number("columns")
+    columns = number("columns").by(Written(most=512))
     live = _LIVE
     role = _ROLE
 
@@ -455,13 +485,15 @@ class Resident(Declaration, op="resident", about="all CTAs of the grid must be r
 class Workspace(Declaration, op="workspace", about="global memory allocated by the runtime", parents=_BOTH):
     label = _NAME.named("name")
     bytes = other("expr", "size", str).by(AS_ARGUMENT)
-    init = string("content before the launch", "zero", "none").by(AS_ARGUMENT)
+    init = string(
+        "content before the launch: zeros, zeros before the first launch alone, or anything", "zero", "once", "none"
+    ).by(AS_ARGUMENT)
 
 
 class Peer(Declaration, op="peer", about="a tensor's buffers on several GPUs", parents=_BOTH):
     label = _NAME.named("name")
-    tensor = string("the local tensor")
-    count = number("number of GPUs")
+    tensor = string("the local tensor").by(AS_ARGUMENT)
+    count = number("number of GPUs").by(AS_ARGUMENT)
 
 
 class Require(
@@ -488,8 +520,8 @@ DECLARATIONS: Final[dict[str, type[Declaration]]] = {
 }
 #: The operations that headers declare.
 WRITTEN: Final = (
-    *("role", "port", "smem", "state", "barrier", "protocol", "param", "tensor", "bind", "derive", "grid", "cluster"),
-    *("resident", "workspace", "require", "promise"),
+    *("role", "port", "smem", "state", "barrier", "mbarrier", "tmem", "protocol", "param", "tensor", "bind", "derive"),
+    *("grid", "cluster", "resident", "workspace", "peer", "require", "promise"),
 )
 
 

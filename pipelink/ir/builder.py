@@ -135,8 +135,10 @@ class ComponentBuilder(ModuleBuilder):
         """What role or answer ``of`` does, in the language of docs/protocols.md."""
         self.add("protocol", location, of=of, text=text)
 
-    def mbarrier(self, name: str, arrivals: int, count: int = 1, *, location: Location = UNKNOWN) -> None:
-        self.add("mbarrier", location, sym_name=name, arrivals=arrivals, count=count)
+    def mbarrier(
+        self, name: str, arrivals: int, count: int = 1, *, role: str | None = None, location: Location = UNKNOWN
+    ) -> None:
+        self.add("mbarrier", location, sym_name=name, arrivals=arrivals, count=count, role=role)
 
     def tmem(self, name: str, columns: int, *, location: Location = UNKNOWN, **attributes: Value) -> None:
         self.add("tmem", location, sym_name=name, columns=columns, **attributes)

@@ -246,7 +246,12 @@ class Connect(View, op="connect", about="connects two ports", parents=_KERNEL):
         return self.read_placement(form, f"'{self.source}' to '{self.target}'")
 
 
-class Exclusive(View, op="exclusive", about="roles that share warps and never run at once", parents=_KERNEL):
+class Exclusive(
+    View,
+    op="exclusive",
+    about="roles that share warps and never run at once: in this order, unless dispatched",
+    parents=_KERNEL,
+):
     label = string("name, unique among the operations of its kind").named("name")
     roles: Field[tuple[SymbolRef, ...]] = listed("@instance::@role, two or more", _same)
 

@@ -165,7 +165,8 @@ class Warpgroup:
 class KernelPlacement:
     """What belongs to the kernel as a whole.  ``cursors`` counts the ring positions of the per-thread frame,
     ``warpgroups`` is empty without setmaxnreg, ``cluster`` without a cluster, ``tmem_columns`` None without tensor
-    memory.  ``objective`` and what follows it say how good the placement is, and why."""
+    memory.  ``meetings`` has a barrier for each exclusive group of several warps whose roles run one after the other.
+    ``objective`` and what follows it say how good the placement is, and why."""
 
     threads: int
     warps: int
@@ -177,6 +178,7 @@ class KernelPlacement:
     words: tuple[WordGroup, ...]
     warpgroups: tuple[Warpgroup, ...] = omitted(())
     cluster: tuple[int, ...] = omitted(())
+    meetings: dict[str, NamedBarrier] = field(default_factory=dict[str, NamedBarrier], metadata={"omit": True})
     tmem_columns: int | None = omitted(None)
     tmem_word: int | None = omitted(None)
     objective: str = "deepest"

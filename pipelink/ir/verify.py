@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pipelink.contract.fields import MAX_INT, Field
-from pipelink.contract.vocabulary import DENSE, DIRECTIONS, ELEMENT_BITS, PORT_FIELDS, TileRows
+from pipelink.contract.vocabulary import DENSE, DIRECTIONS, ELEMENT_BITS, MAX_ARRIVALS, PORT_FIELDS, TileRows
 from pipelink.ir.attributes import Opaque, SymbolRef, Value
 from pipelink.ir.locations import location_of
 from pipelink.ir.references import verify_references
@@ -347,8 +347,8 @@ def _verify_barrier(view: View, what: str, diagnostics: Diagnostics) -> None:
 
 
 def _verify_mbarrier(view: View, what: str, diagnostics: Diagnostics) -> None:
-    if view.data["arrivals"] >= 1 << 20:  # PTX ISA, mbarrier: count is 1 … 2^20 - 1
-        message = f"{what} expects {view.data['arrivals']} arrivals, an mbarrier counts to {(1 << 20) - 1}"
+    if view.data["arrivals"] > MAX_ARRIVALS:
+        message = f"{what} expects {view.data['arrivals']} arrivals, an mbarrier counts to {MAX_ARRIVALS}"
         diagnostics.error("wrong-attribute", message, view.location)
 
 

@@ -126,6 +126,7 @@ class _Collector:
         for name, component in self.components.items():
             self.instance(name, component)
         self.connections()
+        self.meetings()
         return PlacementMap(
             kernel=self.kernel.name,
             target=facts.name,
@@ -163,6 +164,10 @@ class _Collector:
         at = self.placement.tmem_word
         if at is not None:
             self.add(Scope(), Region(TMEM_WORD, SYSTEM, "tensor memory's address", at, at + TMEM_WORD_BYTES))
+
+    def meetings(self) -> None:
+        for name, use in self.placement.meetings.items():
+            self.barriers.append(BarrierUse(use.id, f"exclusive group {name}", SYSTEM, use.threads))
 
     def scope(self, instance: str, role: str | None) -> Scope:
         return self.lifetimes.scope(self.lifetimes.users(instance, role))

@@ -237,7 +237,7 @@ class _Picture:
         cell = (WIDTH - _LEFT - _RIGHT) / NAMED_BARRIERS
         for number in range(NAMED_BARRIERS):
             uses = by_id.get(number, [])
-            css = self.colour[uses[0].owner] if uses else "system" if number == 0 else "free"
+            css = self.colour.get(uses[0].owner, "system") if uses else "system" if number == 0 else "free"
             tip = ", ".join(f"{use.name} ({use.threads} threads)" for use in uses) or (
                 "entry" if number == 0 else "free"
             )

@@ -84,11 +84,12 @@ class Linear:
 
 @dataclass(frozen=True)
 class TensorMemory:
-    """Tensor-memory address: column ``base + stride * argument`` of the CTA's allocation, which the frame names."""
+    """Tensor-memory address: column ``base``, or ``base + stride * argument``, of the CTA's allocation, which the frame
+    names."""
 
     base: int
-    stride: int
-    argument: str
+    stride: int = 0
+    argument: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,8 @@ Value = (
 @dataclass(frozen=True)
 class Invoke:
     """A call of a transfer's function or of a component's; ``result`` names what it returns.  ``waits``: it waits on an
-    mbarrier, and takes a limit in a debug link."""
+    mbarrier, and takes a limit in a debug link.  ``convergent``: threads meet in it, so that no copy of the call may be
+    made for a part of them."""
 
     function: str
     arguments: tuple[Value, ...]
@@ -123,6 +125,7 @@ class Invoke:
     returns: Type = "void"
     member: tuple[str, str, str] | None = None  # component function: path, name, argument codes
     waits: bool = False
+    convergent: bool = False
 
 
 @dataclass(frozen=True)
@@ -201,16 +204,36 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class RoleEntry:
-    """One role of one instance: its threads, and the function to call."""
+class RoleCall:
+    """One role of one instance: the function to call, and by how many of the warps' threads."""
 
     instance: int
     path: str
-    first: int  # thread index
     threads: int
     one_thread: bool
-    before: tuple[Invoke, ...] = ()  # in a debug link: called on the role's frame
+    before: tuple[Invoke, ...] = ()  # called on the role's frame
     after: tuple[Invoke, ...] = ()
+
+
+@dataclass(frozen=True)
+class RoleEntry:
+    """Warps and what runs on them, on one frame: a role, or the roles of an exclusive group, one after the other.  Then
+    ``meeting`` stands between any two of them, and every thread takes part in it."""
+
+    first: int  # thread index
+    threads: int
+    calls: tuple[RoleCall, ...]
+    meeting: Body = ()
+    done: tuple[Invoke, ...] = ()  # in a debug link: after the last
+
+    @property
+    def one_thread(self) -> bool:
+        """Whether a single thread runs all of it."""
+        return len(self.calls) == 1 and self.calls[0].one_thread
+
+    def narrower(self, call: RoleCall) -> bool:
+        """Whether some of the warps' threads leave out a role that others run."""
+        return len(self.calls) > 1 and (call.one_thread or call.threads < self.threads)
 
 
 @dataclass(frozen=True)

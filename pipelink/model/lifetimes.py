@@ -21,6 +21,7 @@ class Lifetimes:
     """Users and scopes of one kernel's resources."""
 
     def __init__(self, program: Program, kernel: Kernel) -> None:
+        self.kernel = kernel
         self.components: dict[str, Component] = {
             instance.name: program.components[instance.component] for instance in kernel.instances.values()
         }
@@ -43,6 +44,14 @@ class Lifetimes:
                 targets = self.port_users(other.root, other.leaf)
                 self._dispatched.setdefault(port, (user, []))[1].extend(targets)
                 self.group_of.update((role, port) for role in targets if role not in self.group_of)
+
+    def sequences(self) -> dict[str, tuple[RoleKey, ...]]:
+        """The exclusive groups whose roles run one after the other, as listed: those of which none is dispatched."""
+        dispatched = {role for _, roles in self._dispatched.values() for role in roles}
+        listed = {
+            group.name: tuple(f"{role.root}::{role.leaf}" for role in group.roles) for group in self.kernel.exclusives
+        }
+        return {name: roles for name, roles in listed.items() if dispatched.isdisjoint(roles)}
 
     def warp_sharers(self) -> dict[str, tuple[RoleKey, ...]]:
         """Sets of roles on the same warps, by the exclusive group or dispatch port that first joins them."""

@@ -162,7 +162,8 @@ class Barrier:
 
 @dataclass(eq=False, repr=False)
 class Named:
-    """A named barrier.  ``state`` is the index of its counters: threads that arrived, agents that did."""
+    """A named barrier; or, with a negative number, where roles of an exclusive group take turns.  ``state`` is the
+    index of its counters: threads that arrived, agents that did."""
 
     id: int
     threads: int
@@ -171,6 +172,10 @@ class Named:
     users: list[int] = field(default_factory=list[int])
     names: list[str] = field(default_factory=list[str])
     location: Location = UNKNOWN
+
+    @property
+    def title(self) -> str:
+        return f"named barrier {self.id}" if self.id >= 0 else "the change of turns"
 
 
 @dataclass(eq=False, repr=False)

@@ -51,15 +51,16 @@ class Watch:
 
     def around(self, role: str, first: int) -> tuple[tuple[Invoke, ...], tuple[Invoke, ...]]:
         """What comes before and after a role (``@load::@load``), whose threads begin at ``first``."""
-        before: tuple[Invoke, ...] = ()
-        after: tuple[Invoke, ...] = ()
-        if self.timeline:
-            lane = CursorPointer(self.lane)
-            before = (Invoke("pl_lane_begin", (self.block, lane, Const(self.lanes[role]), Const(first))),)
-            after = (Invoke("pl_lane_end", (self.block, lane)),)
-        if self.hangs:
-            after = (*after, Invoke("pl_watch_done", (self.block,)))
-        return before, after
+        if not self.timeline:
+            return (), ()
+        lane = CursorPointer(self.lane)
+        before = Invoke("pl_lane_begin", (self.block, lane, Const(self.lanes[role]), Const(first)))
+        return (before,), (Invoke("pl_lane_end", (self.block, lane)),)
+
+    @property
+    def done(self) -> tuple[Invoke, ...]:
+        """What comes when warps have no role left."""
+        return (Invoke("pl_watch_done", (self.block,)),) if self.hangs else ()
 
 
 def watch_of(kernel: Kernel) -> Watch:

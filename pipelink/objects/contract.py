@@ -91,6 +91,14 @@ class Contract:
         """A named barrier of ``threads`` threads."""
         return self.add("barrier", name, threads=threads)
 
+    def mbarrier(self, name: str, arrivals: int, count: int = 1) -> Contract:
+        """``count`` mbarriers whose phases are complete after ``arrivals`` arrivals."""
+        return self.add("mbarrier", name, arrivals=arrivals, count=count)
+
+    def tmem(self, name: str, columns: int) -> Contract:
+        """``columns`` of tensor memory."""
+        return self.add("tmem", name, columns=columns)
+
     def protocol(self, of: str, text: str) -> Contract:
         """In what order role or answer ``of`` uses its ports, in the language of docs/protocols.md."""
         return self.add("protocol", of, text=text)

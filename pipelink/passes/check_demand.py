@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 
-from pipelink.ir.views import Role
+from pipelink.ir.attributes import SymbolRef
+from pipelink.ir.views import Exclusive, Role
 from pipelink.model.graph import ConnectionGraph
 from pipelink.support.diagnostics import Diagnostics, Note
 from pipelink.target import (
@@ -100,6 +101,7 @@ def _check_warps(graph: ConnectionGraph, target: Target, diagnostics: Diagnostic
         if len(set(exclusive.roles)) < len(exclusive.roles):
             message = f"exclusive '{exclusive.name}' lists a role twice"
             diagnostics.error("duplicate-name", message, exclusive.location)
+    _check_groups(graph, diagnostics)
     groups = _alternatives(graph)
     kernel = graph.kernel
     largest = [max(group, key=lambda item: item[1].warps) for group in groups]
@@ -133,6 +135,18 @@ def _check_warps(graph: ConnectionGraph, target: Target, diagnostics: Diagnostic
             if role.registers is not None
         ]
         diagnostics.error("register-overcommit", message, kernel.location, notes=notes)
+
+
+def _check_groups(graph: ConnectionGraph, diagnostics: Diagnostics) -> None:
+    """A role is in one exclusive group: two would put it after others twice."""
+    first: dict[SymbolRef, Exclusive] = {}
+    for exclusive in graph.kernel.exclusives:
+        for ref in dict.fromkeys(exclusive.roles):
+            other = first.setdefault(ref, exclusive)
+            if other is not exclusive:
+                message = f"'{ref}' is in exclusive group '{exclusive.name}' and in '{other.name}'; a role is in one"
+                notes = [Note("the other group is declared here", other.location)]
+                diagnostics.error("duplicate-name", message, exclusive.location, notes=notes)
 
 
 def _check_barriers(graph: ConnectionGraph, diagnostics: Diagnostics) -> None:

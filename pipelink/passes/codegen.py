@@ -142,7 +142,7 @@ class Writer:
             case Result(name=name):
                 return results[name], "i32"
             case FieldPointer(name=name):
-                return self.frame_field("%frame", self.layout.fields[name]), "!llvm.ptr"
+                return self.frame_field(self.frame, self.layout.fields[name]), "!llvm.ptr"
             case CursorPointer(index=index):
                 return self.frame_field(self.frame, self.layout.cursors, index), "!llvm.ptr"
             case ParameterPointer(offset=offset):
@@ -153,6 +153,8 @@ class Writer:
             case TensorMemory(base=base, stride=stride, argument=argument):
                 slot = self.frame_field("%frame", self.layout.fields[TENSOR_MEMORY])
                 start = self.new(f"llvm.load {slot} : !llvm.ptr -> i32")
+                if not argument:
+                    return self.new(f"llvm.add {self.constant(base)}, {start} : i32"), "i32"
                 scaled = self.new(f"llvm.mul %{argument}, {self.constant(stride)} : i32")
                 column = self.new(f"llvm.add {scaled}, {self.constant(base)} : i32")
                 return self.new(f"llvm.add {column}, {start} : i32"), "i32"
@@ -199,8 +201,10 @@ class Writer:
         kinds = ", ".join(kind for _, kind in arguments)
         names = ", ".join(name for name, _ in arguments)
         returned = LLVM[call.returns]
-        self.declared[call.function] = f"  llvm.func @{call.function}({kinds})" + (
-            "" if returned == "void" else f" -> {returned}"
+        self.declared[call.function] = (
+            f"  llvm.func @{call.function}({kinds})"
+            + ("" if returned == "void" else f" -> {returned}")
+            + (" attributes {convergent}" if call.convergent else "")
         )
         text = f"llvm.call @{call.function}({names}) : ({kinds}) -> {'()' if returned == 'void' else returned}"
         if call.result:

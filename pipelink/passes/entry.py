@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pipelink.analysis.bind import bind_all
 from pipelink.contract.abi import function
 from pipelink.ir.views import Kernel, program
-from pipelink.model.binding import DRAIN, Binding, Const, EntryPlan, Invoke, Region, Result, RoleEntry
+from pipelink.model.binding import DRAIN, Binding, Const, EntryPlan, Invoke, Region, Result, RoleCall, RoleEntry
 from pipelink.passes.codegen import SCALAR_TYPES, TENSOR_MEMORY, Writer, insert, layout_frame
 from pipelink.support.diagnostics import Diagnostics
 from pipelink.support.mlir import ir
@@ -132,10 +132,7 @@ class _EntryWriter(Writer):
 
     def branch_to_warp(self, first: int, inside: str, after: str) -> None:
         """Open the block that one warp runs."""
-        number = self.thread
-        if first:
-            number = self.new(f"llvm.sub {self.thread}, {self.constant(first)} : i32")
-        chosen = self.new(f'llvm.icmp "ult" {number}, {self.constant(WARP_THREADS)} : i32')
+        chosen = self.is_among(first, WARP_THREADS)
         self.put(f"llvm.cond_br {chosen}, ^{inside}, ^{after}")
         self.block(inside)
 
@@ -164,16 +161,10 @@ class _EntryWriter(Writer):
                 self.put(f"llvm.cond_br {inside}, ^{name}_warps, ^{following}")
                 self.block(f"{name}_warps")
                 otherwise = "done"
-            if role.one_thread:
-                chosen = self.new(f'llvm.icmp "eq" {self.thread}, {self.constant(role.first)} : i32')
-            elif (role.first, role.first + role.threads) == (region.first, region.end):
+            if not role.one_thread and (role.first, role.first + role.threads) == (region.first, region.end):
                 self.role(role)
                 continue
-            else:
-                number_ = self.thread
-                if role.first:
-                    number_ = self.new(f"llvm.sub {self.thread}, {self.constant(role.first)} : i32")
-                chosen = self.new(f'llvm.icmp "ult" {number_}, {self.constant(role.threads)} : i32')
+            chosen = self.is_among(role.first, 1 if role.one_thread else role.threads)
             self.put(f"llvm.cond_br {chosen}, ^{name}, ^{otherwise}")
             self.block(name)
             self.role(role)
@@ -183,7 +174,7 @@ class _EntryWriter(Writer):
             self.put("llvm.br ^done")
 
     def role(self, role: RoleEntry) -> None:
-        """Fill the frame and call the role."""
+        """Fill the frame and call the role, or those of an exclusive group one after the other."""
         frame, binding = self.frames[role], self.binding
         slot = self.frame_field(frame, self.layout.fields["params"])
         self.put(f"llvm.store %params, {slot} : !llvm.ptr, !llvm.ptr")
@@ -209,14 +200,40 @@ class _EntryWriter(Writer):
                 slot = self.frame_field(frame, self.layout.cursors, index, member)
                 self.put(f"llvm.store {self.constant(value)}, {slot} : i32, !llvm.ptr")
         self.frame = frame
-        for call in role.before:
-            self.invoke(call, {})
-        symbol = function("role", "", "pl_enter").symbol(role.path)
-        self.declared[symbol] = f"  llvm.func @{symbol}(i32, !llvm.ptr)"
-        self.put(f"llvm.call @{symbol}({self.constant(role.instance)}, {frame}) : (i32, !llvm.ptr) -> ()")
-        for call in role.after:
+        for number, call in enumerate(role.calls):
+            if number:
+                self.body(role.meeting, "")
+            self.call_role(role, call)
+        for call in role.done:
             self.invoke(call, {})
         self.put("llvm.br ^done")
+
+    def call_role(self, role: RoleEntry, call: RoleCall) -> None:
+        """Call the function of a role, in the threads that run it."""
+        name = f"call{self.count}"
+        if role.narrower(call):
+            chosen = self.is_among(role.first, 1 if call.one_thread else call.threads)
+            self.put(f"llvm.cond_br {chosen}, ^{name}, ^{name}_done")
+            self.block(name)
+        for added in call.before:
+            self.invoke(added, {})
+        symbol = function("role", "", "pl_enter").symbol(call.path)
+        self.declared[symbol] = f"  llvm.func @{symbol}(i32, !llvm.ptr)"
+        self.put(f"llvm.call @{symbol}({self.constant(call.instance)}, {self.frame}) : (i32, !llvm.ptr) -> ()")
+        for added in call.after:
+            self.invoke(added, {})
+        if role.narrower(call):
+            self.put(f"llvm.br ^{name}_done")
+            self.block(f"{name}_done")
+
+    def is_among(self, first: int, threads: int) -> str:
+        """Whether the thread is one of ``threads`` from ``first`` on."""
+        if threads == 1:
+            return self.new(f'llvm.icmp "eq" {self.thread}, {self.constant(first)} : i32')
+        number = self.thread
+        if first:
+            number = self.new(f"llvm.sub {self.thread}, {self.constant(first)} : i32")
+        return self.new(f'llvm.icmp "ult" {number}, {self.constant(threads)} : i32')
 
 
 def register_change(region: Region, plan: EntryPlan) -> str | None:
@@ -242,8 +259,8 @@ class EntryPass:
     Before: every kernel is placed, and ``transfer`` and ``fold`` have run.  After: the kernel's module holds nothing
     but ``llvm.func`` operations, one of them with ``nvvm.kernel``, launch bounds and ``nvvm.minctasm``: it sets up the
     mbarriers, allocates tensor memory, splits the registers with setmaxnreg (immediates), dispatches warps to roles,
-    fills each role's frame with the parameters and calls it; when all roles are done, it waits for stores by TMA that
-    still read shared memory, and tensor memory is freed.
+    fills each role's frame with the parameters and calls it, the roles of an exclusive group one after the other; when
+    all roles are done, it waits for stores by TMA that still read shared memory, and tensor memory is freed.
     Rejects: ``not-placed``, ``transfer-without-code``.
 
     Example: a placed ``module @gemm`` becomes one with ``llvm.func @gemm(…) attributes {nvvm.kernel, …}``.

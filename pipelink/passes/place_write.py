@@ -41,7 +41,8 @@ def write(views: Program, kernel: Kernel, built: Built, solution: Solution, laun
         own = local_rings.get(instance.name, [])
         instance.set_placement(_instance(number, instance.name, component, params, own, solved))
     mbarriers = [group for key in rings for group in plans[key].transfer.mbarriers(plans[key], solved)]
-    kernel.set_placement(_kernel(mbarriers, launch, options, solved), "pipelink.placement")
+    placed = _kernel(mbarriers, launch, options, solved, [group.name for group in kernel.exclusives])
+    kernel.set_placement(placed, "pipelink.placement")
     sizes = {
         "threads": solution.warps.warps * WARP_THREADS,
         "smem_bytes": solution.smem_bytes,
@@ -87,8 +88,10 @@ def _local(key: str, solved: Solved) -> LocalRing:
     )
 
 
-def _kernel(mbarriers: list[MbarrierGroup], launch: Launch, options: Options, solved: Solved) -> KernelPlacement:
-    """``mbarriers`` are those of the rings; the others of the problem follow."""
+def _kernel(
+    mbarriers: list[MbarrierGroup], launch: Launch, options: Options, solved: Solved, groups: list[str]
+) -> KernelPlacement:
+    """``mbarriers`` are those of the rings; the others of the problem follow.  ``groups`` are the exclusive ones."""
     solution, problem, warps = solved.solution, solved.problem, solved.solution.warps
     words = {ring.key: ring.words for ring in problem.rings}
     cluster: list[int] = launch.contract["cluster"]
@@ -104,6 +107,7 @@ def _kernel(mbarriers: list[MbarrierGroup], launch: Launch, options: Options, so
         words=tuple(WordGroup(at, solution.stages[key] * words[key], 0, key) for key, at in solution.word.items()),
         warpgroups=tuple(Warpgroup(count) for count in warps.registers or ()),
         cluster=tuple(cluster) if math.prod(cluster) > 1 else (),
+        meetings={name: solved.barrier(name) for name in groups if name in solution.barriers},
         tmem_columns=solution.tmem_columns or None,
         tmem_word=solution.buffers[TMEM_WORD] if solution.tmem_columns else None,
         objective="min-smem" if options.min_smem else "deepest",

@@ -163,6 +163,6 @@ def _warn_of_signals(kernel: Kernel, components: Mapping[str, Component], diagno
     for instance in kernel.instances.values():
         for port in components[instance.component].ports.values():
             if (port.kind, port.direction) == ("signal", "in"):
-                diagnostics.warning(
-                    "unproven", f"that signal '@{instance.name}::@{port.name}' comes is not proved", port.location
-                )
+                ahead = ", and that no GPU is ahead of another by more than a launch," if port.owner == "peer" else ""
+                message = f"that signal '@{instance.name}::@{port.name}' comes{ahead} is not proved"
+                diagnostics.warning("unproven", message, port.location)

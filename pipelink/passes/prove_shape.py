@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from pipelink.analysis.placement.validate import validate
 from pipelink.ir.placement import ConnectionPlacement, KernelPlacement, LocalRing, RingPlacement, TokenPlacement
@@ -20,6 +20,9 @@ _SHARED = (
     "transfer", "stages", "full", "empty", "end", "bytes", "buffers", "columns", "staging", "barrier",
     "producer_arrivals", "producer_unit", "producer_fence", "producer_cursor", "consumer_arrivals",
 )  # fmt: skip
+
+#: What has a position in the frame, and the key that names it.
+_CURSORS: Final = {"the producer of ": "producer_cursor", "the consumer of ": "consumer_cursor", "": "cursor"}
 
 
 def check_shape(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> bool:
@@ -170,10 +173,10 @@ class _Checker:
             local_rings = instance.placement.locals if instance.placement else {}
             views += [(f"'@{instance.name}::@{port}'", ring, instance.location) for port, ring in local_rings.items()]
         for what, placed, where in views:
-            for side in ("producer", "consumer"):
-                cursor: int | None = getattr(placed, f"{side}_cursor", None)
+            for end, name in _CURSORS.items():
+                cursor: int | None = getattr(placed, name, None)
                 if cursor is not None and cursor >= count:
-                    self.error(f"the {side} of {what} has position {cursor}, the frame has {count}", where)
+                    self.error(f"{end}{what} has position {cursor}, the frame has {count}", where)
 
 
 def _slots(address: int, count: int, size: int) -> range:

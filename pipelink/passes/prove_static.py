@@ -28,6 +28,7 @@ from pipelink.support.protocol import Action, Block, Choose, Fence, Rank, Repeat
 from pipelink.target import SMEM_BASE, WARPGROUP_WARPS, Target, target
 from pipelink.transfers import CLUSTER_CTAS, placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
+from pipelink.transfers.signal import SignalPlacement
 from pipelink.transfers.touch import COMMIT, TX, mixes_proxies, refills, wanted_unit
 
 _LARGE = 1 << 20  # a dimension of which only grids that are bounded otherwise stay small
@@ -67,7 +68,7 @@ def check_static(kernel: Kernel, components: Mapping[str, Component], diagnostic
         _check_fences(ends, diagnostics)
         _check_peers(kernel, placement, ends, diagnostics)
     for name, component in lifetimes.components.items():
-        _check_polls(name, component, diagnostics)
+        _check_polls(kernel, name, component, diagnostics)
     _check_cursors(kernel, lifetimes, diagnostics)
     _check_residency(kernel, lifetimes.components, diagnostics)
     _check_resident_columns(kernel, placement, facts, diagnostics)
@@ -156,6 +157,10 @@ def _check_cursors(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnostic
                 ring = f"the {side} of '{connect.source}'"
                 users = lifetimes.port_users(ref.root, ref.leaf)
                 uses.append((cursor, ring, users, connect.location))
+        if isinstance(placed, SignalPlacement) and placed.cursor is not None:
+            for ref in (connect.source, connect.target):
+                users = lifetimes.port_users(ref.root, ref.leaf)
+                uses.append((placed.cursor, f"signals in {placed.workspace}", users, connect.location))
     for name, instance in kernel.instances.items():
         for port, local in placed_instance(instance).locals.items():
             for side, cursor in (("producer", local.producer_cursor), ("consumer", local.consumer_cursor)):
@@ -265,17 +270,24 @@ def _ctas_per_sm(launch: dict[str, Any], fit: int) -> int:
 
 
 # ---------------------------------------------------------------------------------------------- polls
-def _check_polls(name: str, component: Component, diagnostics: Diagnostics) -> None:
-    """A flag is polled by ordinary loads; what it announces may be fetched by TMA only behind fence.proxy.async."""
+def _check_polls(kernel: Kernel, name: str, component: Component, diagnostics: Diagnostics) -> None:
+    """A flag is polled by ordinary loads; what it announces may be fetched by TMA only behind fence.proxy.async.  The
+    linker's own device code has the fence."""
+    waits = {connect.target.path: transfer_of(connect).has_code(connect) for connect in kernel.connects}
     for role in component.roles:
         fetches = {
             port.name
             for port in component.ports.values()
             if port.direction == "out" and TOUCHES[port.touch].copies and port.kind == "stream"
         }
-        if not fetches or not any(p.kind == "signal" and p.direction == "in" for p in component.ports.values()):
+        polls = {
+            port.name
+            for port in component.ports.values()
+            if (port.kind, port.direction) == ("signal", "in") and not waits.get((name, port.name))
+        }
+        if not fetches or not polls:
             continue
-        late = _Polls(fetches).walk(protocol_of(component, role).body, None)[1]
+        late = _Polls(polls, fetches).walk(protocol_of(component, role).body, None)[1]
         if late is not None:
             polled, fetched = late
             message = f"'@{name}::@{role}' awaits '{polled}' and then fetches '{fetched}' by TMA on a way without a "
@@ -287,8 +299,8 @@ def _check_polls(name: str, component: Component, diagnostics: Diagnostics) -> N
 class _Polls:
     """Follows all ways of a protocol: the flag that was polled last and is not fenced yet, if there is one."""
 
-    def __init__(self, fetches: set[str]) -> None:
-        self.fetches = fetches
+    def __init__(self, polls: set[str], fetches: set[str]) -> None:
+        self.polls, self.fetches = polls, fetches
 
     def walk(self, block: Block, polled: str | None) -> tuple[str | None, tuple[str, str] | None]:
         """The unfenced flag after ``block``, and the first fetch that comes too early."""
@@ -300,7 +312,7 @@ class _Polls:
                     continue
                 case Action():
                     if step.verb == "await":
-                        polled = step.subject
+                        polled = step.subject if step.subject in self.polls else polled
                     elif polled is not None and step.verb == "copy" and step.subject in self.fetches:
                         return polled, (polled, step.subject)
                     continue

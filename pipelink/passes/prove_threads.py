@@ -8,11 +8,11 @@ their arrivals.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipelink.ir.placement import KernelPlacement, NamedBarrier, RingPlacement
 from pipelink.ir.views import Component, Kernel, Role
-from pipelink.model.demand import Scope, spelled
+from pipelink.model.demand import ALWAYS, Scope, spelled
 from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.support.diagnostics import Diagnostics, Location, Note
 from pipelink.target import (
@@ -175,7 +175,7 @@ class BarrierUse:
 
 
 def barrier_uses(kernel: Kernel, lifetimes: Lifetimes) -> Iterator[BarrierUse]:
-    """All named barriers of a kernel: the components', those of local rings, those of conversions."""
+    """All named barriers of a kernel: the components', those of local rings, of conversions and of exclusive groups."""
     components = lifetimes.components
 
     def threads_of(users: tuple[RoleKey, ...]) -> list[int]:
@@ -215,6 +215,14 @@ def barrier_uses(kernel: Kernel, lifetimes: Lifetimes) -> Iterator[BarrierUse]:
                 key, users = f"{name}::{port.name}", lifetimes.port_users(name, port.name)
                 what = f"the meeting of {spelled(key)}"
                 yield use(key, what, placed.locals[port.name].barrier, None, users, instance.location)
+    meetings = kernel.placement.meetings if kernel.placement is not None else {}
+    for group in kernel.exclusives:
+        if group.name in meetings:
+            users = lifetimes.sequences()[group.name]
+            found = use(
+                group.name, f"exclusive group '{group.name}'", meetings[group.name], None, users, group.location
+            )
+            yield replace(found, scope=ALWAYS)
     done: set[tuple[str, ...]] = set()
     for connect in kernel.connects:
         ring = placement_of(connect)
@@ -243,7 +251,8 @@ def _check_barriers(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnosti
                 notes = [Note("the other is placed here", other.location)]
                 diagnostics.error("barrier-shared", message, use.location, notes=notes)
         by_id[use.id].append(use)
-        passive = not lifetimes.components[use.key.partition("::")[0]].roles
+        owner = lifetimes.components.get(use.key.partition("::")[0])
+        passive = owner is not None and not owner.roles
         if passive and use.callers > 1 and use.threads < use.participants:
             listed = ", ".join(spelled(user) for user in use.users)
             message = f"{use.what} waits for {use.threads} threads, and is reached by those of {listed}, "

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -30,6 +30,9 @@ SCALARS = {
 _PACKERS = {name: struct.Struct("<" + code) for name, code in SCALARS.items()}
 
 
+_ADDRESS = struct.Struct("<Q")
+
+
 @dataclass(frozen=True)
 class Argument:
     """A tensor (``element``, ``shape`` of expressions, ``access``) or a scalar (``type``)."""
@@ -41,6 +44,7 @@ class Argument:
     access: str = "read"
     type: str = ""
     align: int = 0  # bytes that every row starts on and is a multiple of
+    peers: str = ""  # of a tensor that is one of an argument's buffers on several GPUs: that argument
 
     @property
     def written(self) -> bool:
@@ -49,7 +53,8 @@ class Argument:
 
 @dataclass(frozen=True)
 class Field:
-    """One field of the parameter block: ``kind`` is tensor_map, value, pointer or workspace."""
+    """One field of the parameter block: ``kind`` is tensor_map, value, pointer or workspace.  A field of kind peers is
+    read as that many pointers."""
 
     name: str
     offset: int
@@ -66,11 +71,13 @@ class Field:
 
 @dataclass(frozen=True)
 class Workspace:
-    """Device memory of the launch; ``bytes`` is an expression, ``zero`` asks for zeros before every launch."""
+    """Device memory of the launch; ``bytes`` is an expression.  ``zero`` asks for zeros before every launch, ``once``
+    for zeros before the first that uses the memory: further ones find what their predecessors left."""
 
     name: str
     bytes: str
     zero: bool
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,7 @@ class LaunchContract:
             cluster = [int(value) for value in data.get("cluster", ())] + [1, 1, 1]
             return LaunchContract(
                 kernel=str(data["kernel"]),
-                arguments=tuple(_argument(item) for item in data["arguments"]),
+                arguments=tuple(argument for item in data["arguments"] for argument in _arguments(item, data)),
                 dimensions=tuple(str(name) for name in data.get("dimensions", ())),
                 derived=tuple((str(item["name"]), str(item["value"])) for item in data.get("derived", ())),
                 grid=(grid[0], grid[1], grid[2]),
@@ -111,11 +118,11 @@ class LaunchContract:
                 cooperative=bool(data.get("cooperative", False)),
                 resident=bool(data.get("resident", False)),
                 workspaces=tuple(
-                    Workspace(str(w["name"]), str(w["bytes"]), w.get("init") in ("zero", "zeroed"))
+                    Workspace(str(w["name"]), str(w["bytes"]), w.get("init") == "zero", w.get("init") == "once")
                     for w in data.get("workspaces", ())
                 ),
                 parameter_bytes=int(data["parameters"]["bytes"]),
-                fields=tuple(_field(item) for item in data["parameters"]["fields"]),
+                fields=tuple(field for item in data["parameters"]["fields"] for field in _fields(item)),
                 debug=Debug.from_json(data["debug"], int(data["parameters"]["bytes"])) if "debug" in data else None,
             )
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
@@ -128,6 +135,15 @@ class LaunchContract:
     @cached_property
     def scalars(self) -> dict[str, Argument]:
         return {a.name: a for a in self.arguments if a.kind == "scalar"}
+
+    @cached_property
+    def peers(self) -> dict[str, tuple[str, ...]]:
+        """By argument that a call passes as a sequence: the tensors that it holds."""
+        found: dict[str, tuple[str, ...]] = {}
+        for argument in self.arguments:
+            if argument.peers:
+                found[argument.peers] = (*found.get(argument.peers, ()), argument.name)
+        return found
 
     @cached_property
     def free_dimensions(self) -> tuple[str, ...]:
@@ -167,13 +183,14 @@ class LaunchContract:
 
     def signature(self) -> str:
         """``a: bf16[M, K], out: bf16[M, N] (written), alpha: f32``."""
-        parts = [
-            f"{a.name}: {a.element}[{', '.join(a.shape)}]{' (written)' if a.written else ''}"
-            if a.kind == "tensor"
-            else f"{a.name}: {a.type}"
-            for a in self.arguments
-        ]
-        return ", ".join(parts)
+        parts: list[str] = []
+        for a in self.arguments:
+            tensor = f"{a.element}[{', '.join(a.shape)}]{' (written)' if a.written else ''}"
+            if a.peers:
+                parts.append(f"{a.peers}: {len(self.peers[a.peers])} x {tensor}")
+            else:
+                parts.append(f"{a.name}: {tensor if a.kind == 'tensor' else a.type}")
+        return ", ".join(dict.fromkeys(parts))
 
 
 def _argument(item: Mapping[str, Any]) -> Argument:
@@ -185,6 +202,30 @@ def _argument(item: Mapping[str, Any]) -> Argument:
     if kind == "scalar":
         return Argument(str(item["name"]), "scalar", type=str(item["type"]))
     raise ValueError(f"unknown argument kind {kind!r}")
+
+
+def _arguments(item: Mapping[str, Any], contract: Mapping[str, Any]) -> Iterator[Argument]:
+    """One argument, or of peers a tensor for each GPU, like the one on this."""
+    if item["kind"] != "peers":
+        yield _argument(item)
+        return
+    name, like = str(item["name"]), str(item["tensor"])
+    local = next((_argument(other) for other in contract["arguments"] if other["name"] == like), None)
+    if local is None:
+        raise ValueError(f"peers {name!r} are like {like!r}, which is no argument")
+    if int(item["count"]) < 1:
+        raise ValueError(f"peers {name!r} are {item['count']} tensors")
+    for rank in range(int(item["count"])):
+        yield replace(local, name=f"{name}[{rank}]", peers=name)
+
+
+def _fields(item: Mapping[str, Any]) -> Iterator[Field]:
+    if item["kind"] != "peers":
+        yield _field(item)
+        return
+    for rank in range(int(item["bytes"]) // _ADDRESS.size):
+        tensor = {"kind": "pointer", "tensor": f"{item['peers']}[{rank}]", "bytes": _ADDRESS.size}
+        yield _field({**item, **tensor, "offset": int(item["offset"]) + rank * _ADDRESS.size})
 
 
 def _field(item: Mapping[str, Any]) -> Field:
@@ -220,6 +261,26 @@ class Resolved(NamedTuple):
         return 0 in self.grid
 
 
+def spread(contract: LaunchContract, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call, with the buffers of peers as tensors of their own.
+
+    Raises LinkError ``argument-type``."""
+    found = dict(arguments)
+    for name, members in contract.peers.items():
+        if name not in found:
+            continue
+        value = found.pop(name)
+        if not isinstance(value, Sequence) or isinstance(value, str | bytes) or len(value) != len(members):
+            held = f"{len(value)} of them" if isinstance(value, list | tuple) else f"{type(value).__name__}"
+            raise error(
+                "argument-type",
+                f"argument '{name}': expected a sequence of {len(members)} tensors, one for each GPU by its rank, "
+                f"given {held}",
+            )
+        found |= dict(zip(members, value, strict=True))
+    return found
+
+
 def check_names(contract: LaunchContract, given: Sequence[str]) -> None:
     """Raises LinkError ``missing-argument`` or ``unknown-argument``."""
     known = [a.name for a in contract.arguments]
@@ -230,7 +291,7 @@ def check_names(contract: LaunchContract, given: Sequence[str]) -> None:
                 f"kernel '{contract.kernel}' has no argument '{name}'; it takes {contract.signature()}",
                 hint=nearest(name, known),
             )
-    missing = [name for name in known if name not in given]
+    missing = list(dict.fromkeys(a.peers or a.name for a in contract.arguments if a.name not in given))
     if missing:
         raise error(
             "missing-argument",

@@ -273,6 +273,18 @@ def primary_context(ordinal: int) -> Any:
     return call("cuDevicePrimaryCtxRetain", call("cuDeviceGet", ordinal))
 
 
+@lru_cache
+def reach(ordinal: int, peer: int) -> bool:
+    """Let the primary context of a device reach the memory of another's; whether it can."""
+    if not int(call("cuDeviceCanAccessPeer", call("cuDeviceGet", ordinal), call("cuDeviceGet", peer))):
+        return False
+    with current(primary_context(ordinal)):
+        (status,) = cuda().cuCtxEnablePeerAccess(primary_context(peer), 0)
+    if status != cuda().CUresult.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED:
+        check(status, "cuCtxEnablePeerAccess")
+    return True
+
+
 def capability(ordinal: int) -> tuple[int, int]:
     """The device's compute capability, such as (9, 0)."""
     attribute, device = cuda().CUdevice_attribute, call("cuDeviceGet", ordinal)

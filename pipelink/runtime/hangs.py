@@ -53,10 +53,17 @@ class Waiter:
     seconds: float
 
     @property
+    def elsewhere(self) -> bool:
+        """Whether other CTAs end the wait; ``stage`` is then the counter, ``parity`` what it has to reach."""
+        return self.site.operation == "await"
+
+    @property
     def goal(self) -> str:
         """``for slot 2 of ring '@load::@ab' to be filled by @load::@load``."""
         site = self.site
         others = " and ".join(site.arrivers) or "nobody"
+        if self.elsewhere:
+            return f"for counter {self.stage} of '{site.port}' to reach {self.parity}, from {others} of any CTA"
         if site.operation == "take":
             return f"at '{site.port}' for a token from {others}"
         slot = f"for slot {self.stage} of ring '{site.ring}'"
@@ -65,6 +72,8 @@ class Waiter:
     @property
     def action(self) -> str:
         """``wait of '@mma::@ab', slot 2, phase 1``."""
+        if self.elsewhere:
+            return f"await of '{self.site.port}', counter {self.stage}"
         slot = "" if self.site.operation == "take" else f", slot {self.stage}"
         return f"{self.site.operation} of '{self.site.port}'{slot}, phase {self.parity}"
 
@@ -107,6 +116,8 @@ def chain(found: Sequence[Waiter]) -> tuple[list[Waiter], bool]:
 
     def follow(path: list[Waiter]) -> tuple[list[Waiter], bool]:
         best = path
+        if path[-1].elsewhere:
+            return path, False
         for other in path[-1].site.arrivers:
             known = next((i for i, w in enumerate(path) if w.role == other), None)
             if known is not None:
@@ -130,6 +141,8 @@ def explain(kernel: str, debug: Debug, records: Sequence[Record], ctas: int, end
     told = "; ".join(f"{waiter.role} waits {waiter.goal}" for waiter in path)
     if closed:
         end = "a cycle" if len(path) > 1 else "it waits for itself"
+    elif path[-1].elsewhere:
+        end = "it has not, and who signals in this CTA is not the only one who may"
     else:
         last = [role for role in path[-1].site.arrivers if role not in {waiter.role for waiter in found}]
         state = "has ended" if ending == "left" else "waits at no port"

@@ -29,6 +29,7 @@ from pipelink.runtime.contract import (
     convert_scalar,
     infer_dimensions,
     resolve,
+    spread,
 )
 from pipelink.runtime.package import Package, PackageTarget, read
 from pipelink.runtime.recent import Recent
@@ -40,6 +41,7 @@ from pipelink.support.diagnostics import LinkError, Note, error
 
 MAX_PLANS = 512  # plans and tensor maps kept per kernel; half as many that were used last always are
 _ALIGN = 128  # bytes, of the parameter block's buffer
+_OWN_STREAM = 2  # CU_STREAM_PER_THREAD: does not wait for what others have under way
 _POINTER, _MAP = struct.Struct("=Q"), struct.Struct("128s")
 
 
@@ -92,6 +94,7 @@ class _Device:
         self.spare: list[tuple[int, int]] = []
         self.allocations: list[int] = []
         contract = loaded.contract
+        self.cleared = any(workspace.once for workspace in contract.workspaces)
         alike = contract.arguments == called.arguments and contract.names == called.names
         self.compiled = compile_contract(contract) if alike else None
         self.context = int(loaded.context)
@@ -114,6 +117,9 @@ class _Device:
     def _allocate(self, size: int) -> int:
         with driver.current(self.loaded.context):
             address = int(driver.call("cuMemAlloc", size))
+            if self.cleared:
+                driver.call("cuMemsetD8Async", address, 0, size, _OWN_STREAM)
+                driver.call("cuStreamSynchronize", _OWN_STREAM)
         self.allocations.append(address)
         return address
 
@@ -170,6 +176,8 @@ class Kernel:
         Returns before the kernel has run; a debug link, outside a graph capture, when it has.  Raises LinkError, with
         expected and given, for arguments that do not fit the launch contract, and ``kernel-hang``."""
         handle = stream_handle(stream, arguments)
+        if self.contract.peers:
+            arguments = spread(self.contract, arguments)
         key = _key(arguments, handle)
         plan = self._plans.get(key)
         if plan is None:
@@ -205,6 +213,7 @@ class Kernel:
             self._device(0 if device is None else device, 0)
             return
         handle = stream_handle(stream, arguments)
+        arguments = spread(self.contract, arguments)
         plan = self._plan(arguments, handle)
         with self._lock:
             plan.device.reserve(plan.resolved.workspace_bytes)
@@ -214,7 +223,7 @@ class Kernel:
     def resolved(self, *, stream: Any = None, **arguments: Any) -> Resolved:
         """What a call with these arguments would launch: dimensions, grid, workspace sizes."""
         handle = stream_handle(stream, arguments)
-        return self._plan(arguments, handle).resolved
+        return self._plan(spread(self.contract, arguments), handle).resolved
 
     def close(self) -> None:
         """Unload the code and free the workspaces.  No launch may be pending, no captured graph may be used later."""
@@ -279,6 +288,7 @@ class Kernel:
         if ordinal < 0:
             tensors = {name: TensorView(*seen) for name, seen in zip(self.contract.tensors, views, strict=True)}
             ordinal = _common_device(self.contract, tensors)
+            _reach_peers(self.contract, tensors, ordinal)
         device = self._device(ordinal, stream)
         compiled, loaded = device.compiled, device.loaded
         if compiled is None:
@@ -301,7 +311,9 @@ class Kernel:
         contract = self.contract
         check_names(contract, list(arguments))
         tensors = {name: view(name, arguments[name], stream) for name in contract.tensors}
-        device = self._device(_common_device(contract, tensors), stream)
+        ordinal = _common_device(contract, tensors)
+        _reach_peers(contract, tensors, ordinal)
+        device = self._device(ordinal, stream)
         contract, loaded = device.loaded.contract, device.loaded
         for name, argument in contract.tensors.items():
             check_tensor(contract, argument, tensors[name])
@@ -386,13 +398,11 @@ def _dimension(name: str, value: Any) -> int:
 
 
 def _common_device(contract: LaunchContract, tensors: Mapping[str, TensorView]) -> int:
-    """The one device of all tensors, 0 without tensors.  Raises LinkError ``argument-device``."""
+    """The one device of all tensors but those of peers, 0 without tensors.  Raises LinkError ``argument-device``."""
     owner: dict[int, str] = {}
     for name, tensor in tensors.items():
-        ordinal = tensor.device
-        if ordinal < 0 and tensor.pointer:
-            ordinal = driver.device_of(tensor.pointer)
-        if ordinal >= 0 and ordinal not in owner:
+        ordinal = _owner(tensor)
+        if ordinal >= 0 and ordinal not in owner and not contract.tensors[name].peers:
             owner[ordinal] = name
     if len(owner) > 1:
         (first, name), (second, other) = list(owner.items())[:2]
@@ -402,6 +412,21 @@ def _common_device(contract: LaunchContract, tensors: Mapping[str, TensorView]) 
             notes=[Note(f"tensor '{name}' of kernel '{contract.kernel}' is on device {first}")],
         )
     return next(iter(owner), 0)
+
+
+def _owner(tensor: TensorView) -> int:
+    """The device of a tensor, -1 where it has no memory."""
+    return driver.device_of(tensor.pointer) if tensor.device < 0 and tensor.pointer else tensor.device
+
+
+def _reach_peers(contract: LaunchContract, tensors: Mapping[str, TensorView], ordinal: int) -> None:
+    """Let a device reach the memory of others that a launch names.  Raises LinkError ``argument-device``."""
+    for members in contract.peers.values():
+        for name in members:
+            owner = _owner(tensors[name])
+            if owner >= 0 and owner != ordinal and not driver.reach(ordinal, owner):
+                message = f"tensor '{name}' is on device {owner}, whose memory device {ordinal} cannot reach"
+                raise error("argument-device", message, hint="GPUs of one host reach each other over NVLink or PCIe")
 
 
 def _key(arguments: Mapping[str, Any], stream: int) -> tuple[Any, ...]:

@@ -153,6 +153,17 @@ class Solved:
         return Span(self.solution.buffers[buffer], self._sizes[buffer])
 
 
+# ---------------------------------------------------------------------------------------------- bind
+@dataclass(frozen=True)
+class Entrance:
+    """A function that the threads of a role call once before its entry: with the frame's ``cursor``, the addresses of
+    ``parameters`` of their component, the warps of a CTA that call it, and whether one thread is all of its role."""
+
+    function: str
+    cursor: int
+    parameters: tuple[str, ...]
+
+
 # ---------------------------------------------------------------------------------------------- prove
 @dataclass(frozen=True)
 class Arrival:
@@ -238,12 +249,24 @@ class Transfer:
     def has_code(self, connect: Connect) -> bool:
         return self.sources is not None
 
+    def way_out(self) -> str | None:
+        """What to do where it has no code, if anything."""
+        return None
+
     def device_sources(self, placed: ConnectionPlacement) -> set[str]:
         """The files whose functions a placed connection calls."""
         return set(self.sources or ())
 
     def bind(self, binder: Binder, connect: Connect) -> None:
         """Define the functions of both ports."""
+
+    def entrance(self, connect: Connect, port: Port) -> Entrance | None:
+        """What the roles that use one of its ports do first."""
+        return None
+
+    def parameters(self, connect: Connect, port: Port) -> tuple[str, ...]:
+        """The parameters of a port's component that its functions read."""
+        return ()
 
     def slot_tiles(self, source: Port, target: Port) -> tuple[Tile, ...]:
         """The tiles that lie in a slot."""

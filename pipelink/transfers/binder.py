@@ -8,7 +8,16 @@ from pipelink.contract.abi import Function, class_of, function
 from pipelink.ir.attributes import SymbolRef
 from pipelink.ir.placement import InstancePlacement
 from pipelink.ir.views import Component, Instance, Kernel, Port
-from pipelink.model.binding import Choose, Const, Definition, Return, Statement, Value
+from pipelink.model.binding import (
+    Choose,
+    Const,
+    Definition,
+    FieldPointer,
+    ParameterPointer,
+    Return,
+    Statement,
+    Value,
+)
 from pipelink.model.watch import Watch
 
 
@@ -22,6 +31,19 @@ def placed_instance(instance: Instance) -> InstancePlacement:
     placed = instance.placement
     assert placed is not None, instance.name
     return placed
+
+
+def bound_scalar(instance: str, parameter: str) -> str:
+    """The frame's field of a parameter that is bound to a constant."""
+    return f"bound_{instance}_{parameter}"
+
+
+def parameter_address(kernel: Kernel, instance: Instance, name: str) -> Value:
+    """Where a parameter of an instance's component lies: in the parameter block, or bound to a constant."""
+    field = placed_instance(instance).params[name].field
+    if field is None:
+        return FieldPointer(bound_scalar(instance.name, name))
+    return ParameterPointer((kernel.launch or {})["parameters"]["fields"][field]["offset"])
 
 
 class Binder:
@@ -57,6 +79,10 @@ class Binder:
     def path(self, instance: Instance, port: Port) -> str:
         """The C++ class of an instance's port."""
         return f"{cxx_name(instance.component)}::{class_of(port.kind, port.direction, port.name)}"
+
+    def parameter(self, instance: Instance, name: str) -> Value:
+        """The address of a parameter of an instance's component."""
+        return parameter_address(self.kernel, instance, name)
 
     def first_thread(self, instance: Instance, role: str) -> int:
         return placed_instance(instance).roles[role].first_thread

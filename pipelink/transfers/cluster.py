@@ -85,6 +85,10 @@ class Cluster(RingTma):
     def has_code(self, connect: Connect) -> bool:
         return bool(connect.shared)
 
+    def way_out(self) -> str | None:
+        how = "fill the port by tma, and say on the connection which tiles both CTAs need, shared = [0, …]"
+        return f"let the linker multicast: {how}"
+
     def copies(self, component: Component, connect: Connect, port: Port, own: list[Copy]) -> list[Copy]:
         found = list(own)
         for part in connect.shared:

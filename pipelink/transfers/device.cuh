@@ -67,7 +67,8 @@ PL_TRANSFER_INLINE void pl_arrive_as(unsigned address, unsigned unit) {
   }
 }
 
-// What a debug link passes to functions that wait, and they to pl_mbarrier_wait: watch.cuh.
+// What a debug link passes to functions that wait, and they to pl_mbarrier_wait and pl_wait: watch.cuh.  What is waited
+// for by pl_wait is a function; a number says which time, where a hang is told.
 #if defined(PL_DEBUG_HANGS)
 #include "watch.cuh"
 #define PL_WATCH , const char *watched, unsigned site
@@ -75,4 +76,9 @@ PL_TRANSFER_INLINE void pl_arrive_as(unsigned address, unsigned unit) {
 #else
 #define PL_WATCH
 #define PL_WATCHED(STAGE)
+template <class Done>
+PL_TRANSFER_INLINE void pl_wait(Done done, unsigned) {
+  do {
+  } while (!done());
+}
 #endif

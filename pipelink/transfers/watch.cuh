@@ -122,9 +122,9 @@ static __device__ __forceinline__ void pl_leave(const pl_watch& watch, unsigned 
 }
 
 // The wait, until its end or until its thread should leave; returns whether it should.
-static __device__ __forceinline__ bool pl_wait_limited(unsigned address, unsigned parity, const pl_watch& watch,
-                                                       unsigned long long begin) {
-  while (!pl_mbarrier_try(address, parity)) {
+template <class Done>
+static __device__ __forceinline__ bool pl_wait_limited(Done done, const pl_watch& watch, unsigned long long begin) {
+  while (!done()) {
     if (watch.limit == 0) continue;
     pl_control* control = reinterpret_cast<pl_control*>(watch.control);
     const unsigned long long stop = *reinterpret_cast<volatile unsigned long long*>(&control->stop);
@@ -141,16 +141,22 @@ static __device__ __forceinline__ bool pl_wait_limited(unsigned address, unsigne
 }
 
 // If one lane leaves, all that wait with it do: a part of a warp could not go on.
-static __device__ __forceinline__ void pl_mbarrier_wait(unsigned address, unsigned parity, const char* watched,
-                                                        unsigned site, unsigned stage) {
+template <class Done>
+static __device__ __forceinline__ void pl_wait(Done done, unsigned parity, const char* watched, unsigned site,
+                                               unsigned stage) {
   const pl_watch& watch = *reinterpret_cast<const pl_watch*>(watched);
   unsigned long long begin = 0;
   bool leaves = false;
-  if (!pl_mbarrier_try(address, parity)) {
+  if (!done()) {
     begin = pl_now();
-    leaves = pl_wait_limited(address, parity, watch, begin);
+    leaves = pl_wait_limited(done, watch, begin);
   }
   const unsigned stuck = __ballot_sync(__activemask(), leaves);
   if (stuck) pl_leave(watch, site, stage, parity, stuck, pl_now() - begin);
+}
+
+static __device__ __forceinline__ void pl_mbarrier_wait(unsigned address, unsigned parity, const char* watched,
+                                                        unsigned site, unsigned stage) {
+  pl_wait([&] { return pl_mbarrier_try(address, parity); }, parity, watched, site, stage);
 }
 #endif

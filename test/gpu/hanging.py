@@ -24,6 +24,8 @@ def arguments(torch: Any, name: str) -> dict[str, Any]:
         return {"a": a, "b": b, "out": torch.zeros(512, 1024, device="cuda", dtype=torch.bfloat16)}
     if name == "parity":
         return {"order": torch.zeros(2000, dtype=torch.int32, device="cuda")}
+    if name == "lost_turn":
+        return {"sum": torch.zeros(2, device="cuda", dtype=torch.int32), "ctas": 4, "rounds": 5}
     value = torch.arange(40 * 32, device="cuda", dtype=torch.float32).reshape(40, 32)
     return {"value": value, "total": torch.zeros(4, 128, device="cuda")}
 

@@ -15,7 +15,12 @@ from pipelink.support import expr  # noqa: E402
 PACKAGES = Path(os.environ.get("PIPELINK_GPU_PACKAGES", ROOT / "carry"))
 SIZES = {"M": 200, "N": 264, "K": 144, "S": 4, "L": 64, "R": 50, "pages": 6, "ctas": 3, "count": 5}
 #: Of kernels whose dimensions mean something else.
-OTHERS = {"matvec": {"N": 64, "K": 2048}}
+OTHERS = {
+    "matvec": {"N": 64, "K": 2048},
+    "own_mbarriers": {"R": 3, "C": 4096},
+    "round_trip": {"ctas": 64, "rounds": 1000},
+    "handed_pages": {"ctas": 64, "rounds": 1000},
+}
 TYPES = {
     "bf16": torch.bfloat16,
     "f16": torch.float16,
@@ -34,7 +39,7 @@ for path in sorted(PACKAGES.glob("*.plk")):
         )
         for name, argument in kernel.contract.tensors.items()
     }
-    scalars = dict.fromkeys(kernel.contract.scalars, 1)
+    scalars = {name: OTHERS.get(path.stem, {}).get(name, 1) for name in kernel.contract.scalars}
     kernel(**arguments, **scalars)
     torch.cuda.synchronize()
     print(path.name, flush=True)

@@ -49,6 +49,15 @@ def test_weights_by_bulk_copies(torch: Any, load: Any) -> None:
         assert ((y.double() - expected).abs() <= 1e-5 * scale).all(), (rows, columns)
 
 
+def test_mbarriers_of_the_components_own(torch: Any, load: Any) -> None:
+    kernel = load("own_mbarriers")
+    for rows, columns in ((1, 2048), (3, 4096), (500, 14336)):
+        x = torch.randn(rows, columns, device="cuda")
+        y = torch.full_like(x, float("nan"))
+        kernel(x=x, y=y)
+        assert torch.equal(y, 2 * x), (rows, columns)
+
+
 def test_two_readers_of_one_ring(torch: Any, load: Any) -> None:
     kernel = load("ring_two_readers")
     for steps in STEPS:
@@ -131,6 +140,28 @@ def test_streams_of_work_items_end_and_may_be_empty(torch: Any, load: Any) -> No
     total = torch.full_like(counts, -1)
     kernel(counts=counts, total=total)
     assert torch.equal(total, counts * (counts + 1))
+
+
+@pytest.mark.parametrize("name", ["phases", "phases_of_a_warp"])
+def test_roles_run_one_after_the_other_over_one_scratch_memory(torch: Any, load: Any, name: str) -> None:
+    kernel = load(name)
+    for rows in (1, 7, 3000):
+        x = torch.randn(rows, 512, device="cuda")
+        y, z = torch.full_like(x, float("nan")), torch.full_like(x, float("nan"))
+        last = torch.full((rows,), float("nan"), device="cuda")
+        kernel(x=x, y=y, z=z, last=last)
+        assert torch.equal(y, x.roll(-5, 1)), rows
+        assert torch.equal(z, x.roll(-500, 1)), rows
+        assert torch.equal(last, x[:, 511]), rows
+
+
+def test_a_ring_is_read_on_by_the_role_that_follows(torch: Any, load: Any) -> None:
+    kernel, x = load("in_turns"), pages(torch, 11, 6)
+    first, second = (torch.full((11, 32), float("nan"), device="cuda") for _ in range(2))
+    kernel(input=x, first=first, second=second)
+    expected = x.reshape(11, 32, 32).sum(1)
+    torch.testing.assert_close(first[:5], expected[:5], rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(second[:6], expected[5:], rtol=1e-5, atol=1e-5)
 
 
 def test_state_survives_between_calls(torch: Any, load: Any) -> None:

@@ -20,10 +20,14 @@ DECLARATIONS = {
     "stream local": f"PL_LOCAL(stream_local, {TILE}, pl::ring<1, 2>, pl::by_cp_async);",
     "token out": "PL_TOKEN_OUT(token_out);",
     "token in": "PL_TOKEN_IN(token_in);",
+    "signal out": 'PL_COUNTERS(counters, "4"); PL_SIGNAL_OUT(signal_out, counters, gpu);',
+    "signal in": "PL_SIGNAL_IN(signal_in, counters, gpu);",
     "call calls": "PL_CALL(call_calls, float(int));",
     "call answers": "PL_ANSWER(call_answers, float(int));",
     "role": "PL_ROLE(role, pl::warps<1>);",
     "barrier": "PL_BARRIER(barrier, pl::threads<32>);",
+    "mbarrier": "PL_MBARRIER(mbarrier, pl::arrivals<1>);",
+    "tmem": "PL_TMEM(tmem, 32);",
     "smem": "PL_SMEM(smem, float[4]);",
     "state": "PL_STATE(state, int);",
     "param": "PL_PARAM(param, int);",
@@ -67,6 +71,7 @@ def test_headers_declare_no_other_functions() -> None:
     texts = [file.read_text() for file in HEADERS.iterdir() if file.name.endswith(".cuh")]
     declared = {name for text in texts for name in re.findall(r"static __device__ [\w ]+\*? ?(pl_\w+)\(int", text)}
     declared |= {name for text in texts for name in re.findall(r"PL_TOKEN_\(nm, \w+, (pl_\w+)", text)}
+    declared |= {name for text in texts for name in re.findall(r"PL_SIGNAL_\(nm, .*(pl_\w+), unsigned", text)}
     assert declared == {function.name for _, function in FUNCTIONS}
 
 

@@ -9,6 +9,12 @@ TILE = "pl::stream<pl::swizzle128<pl::tile<pl::bf16, 128, 64>>>"
 OUT = f"PL_OUT(a, {TILE}, pl::ring<2, 8>, pl::by_tma);\n"
 # name: (body of component x, line of the error within it, text that the message contains)
 CASES = {
+    "signal-scope": (
+        'PL_COUNTERS(flags, "4");\nPL_SIGNAL_OUT(done, flags, cta);',
+        2,
+        "PL_SIGNAL_OUT, PL_SIGNAL_IN: the scope is gpu or system",
+    ),
+    "signal-without-counters": ("PL_SIGNAL_IN(ready, flags, gpu);", 1, '"flags_memory_param" is undefined'),
     "answer-wrong-result": (
         "PL_ANSWER(next, pl::tile_coord(int));\nPL_DEFINE(next)(pl::self self, int i) -> int { return 0; }",
         2,
@@ -50,6 +56,17 @@ CASES = {
         2,
         "PL_ENTRY: not declared with PL_ROLE",
     ),
+    "mbarrier-without-arrivals": (
+        "PL_MBARRIER(full, pl::count<2>);",
+        1,
+        "PL_MBARRIER: exactly one pl::arrivals<n> is needed",
+    ),
+    "mbarrier-attribute": (
+        "PL_MBARRIER(full, pl::arrivals<1>, pl::threads<32>);",
+        1,
+        "PL_MBARRIER: not an attribute; known: pl::arrivals<n>",
+    ),
+    "tmem-too-wide": ("PL_TMEM(kept, 1024);", 1, "PL_TMEM(name, columns, ...): 1 to 512 columns"),
     "protocol-twice": (
         'PL_ROLE(load, pl::warps<1>);\nPL_PROTOCOL(load, "a;");\nPL_PROTOCOL(load, "b;");',
         3,

@@ -52,6 +52,8 @@ EXPECTED: list[dict[str, Any]] = [
     {"op": "smem", "name": "scratch", "bytes": 512, "align": 1024, "live": [0, 2], "role": "run"},
     {"op": "state", "name": "rows", "bytes": 8, "align": 4},
     {"op": "barrier", "name": "met", "threads": 256, "role": "run"},
+    {"op": "mbarrier", "name": "full", "arrivals": 2, "count": 3, "role": "run"},
+    {"op": "tmem", "name": "kept", "columns": 64, "live": [1, 2], "role": "run"},
     {"op": "param", "name": "map", "type": "tensor_map", "port": "ab", "part": 1, "bytes": 128, "align": 64},
     {
         "op": "param", "name": "half", "type": "tensor_map", "port": "ab", "part": 0, "box": [64, 64], "bytes": 128,

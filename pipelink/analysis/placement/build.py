@@ -14,6 +14,7 @@ from pipelink.ir.attributes import SymbolRef
 from pipelink.ir.views import Connect, Kernel, Pool, Port, Program
 from pipelink.ir.views import Role as RoleView
 from pipelink.model.demand import (
+    ALWAYS,
     Barrier,
     Buffer,
     Group,
@@ -73,6 +74,20 @@ def build(
     return _Builder(program, kernel, diagnostics, avoid, elect).run()
 
 
+def meetings(lifetimes: Lifetimes) -> dict[str, int]:
+    """The exclusive groups whose warps meet at a named barrier between one role and the next, and with how many
+    threads: those of several warps whose roles run one after the other."""
+    warps = {
+        name: max(lifetimes.components[instance].roles[role].warps for instance, _, role in map(_split, roles))
+        for name, roles in lifetimes.sequences().items()
+    }
+    return {name: WARP_THREADS * count for name, count in warps.items() if count > 1}
+
+
+def _split(key: RoleKey) -> tuple[str, str, str]:
+    return key.partition("::")
+
+
 class _Builder:
     def __init__(
         self, program: Program, kernel: Kernel, diagnostics: Diagnostics, avoid: frozenset[tuple[str, str]], elect: bool
@@ -100,6 +115,8 @@ class _Builder:
         for name in kernel.instances:
             self.own_resources(name)
         self.connections()
+        for name, threads in meetings(self.lifetimes).items():
+            self.barriers.append(Barrier(name, threads, ALWAYS, self.group_location(name)))
         if self.columns or any(ring.columns for ring in self.rings):
             word = Buffer(TMEM_WORD, TMEM_WORD_BYTES, TMEM_WORD_BYTES, location=kernel.location)
             self.buffers.append(word)

@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from pipelink.analysis.placement.build import meetings
 from pipelink.ir.placement import LocalRing, ParameterSource, RingPlacement
 from pipelink.ir.views import Component, Connect, Instance, Kernel, Port, Program
+from pipelink.model.demand import spelled
+from pipelink.model.lifetimes import Lifetimes
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location
 from pipelink.transfers import placement_of, transfer_of
+from pipelink.transfers.binder import placed_instance
 
 MOST: Final = 1 << 16  # mbarriers, words or slots of a group; more fill no shared memory
 
@@ -61,6 +65,8 @@ def validate(kernel: Kernel, components: Mapping[str, Component], diagnostics: D
         return False
     for instance in kernel.instances.values():
         validator.instance(instance, components[instance.component])
+    if kernel.exclusives and len(diagnostics.errors) == before:
+        validator.groups()
     for connect in kernel.connects:
         validator.connect(connect)
     return len(diagnostics.errors) == before
@@ -158,6 +164,32 @@ class _Validator:
             self.error(f"the placement of {of} has no 'field'", where)
         elif source.field is not None and source.field >= count:
             self.error(f"{of} is field {source.field} of the parameter block, which has {count}", where)
+
+    def groups(self) -> None:
+        """Roles that run one after the other do so on the same warps, and have a barrier where these are several."""
+        kernel, placed = self.kernel, self.kernel.placement
+        assert placed is not None
+        lifetimes = Lifetimes(Program(kernel.op, dict(self.components), (kernel,)), kernel)
+        wanted, sequences = meetings(lifetimes), lifetimes.sequences()
+        for group in kernel.exclusives:
+            roles = sequences.get(group.name, ())
+            ends = [(key, placed_instance(kernel.instances[key.partition("::")[0]])) for key in roles]
+            firsts = {key: instance.roles[key.partition("::")[2]].first_warp for key, instance in ends}
+            if len(set(firsts.values())) > 1:
+                listed = ", ".join(f"{spelled(key)} on {first}" for key, first in firsts.items())
+                self.error(
+                    f"roles of exclusive group '{group.name}' begin on different warps: {listed}", group.location
+                )
+            if (group.name in wanted) != (group.name in placed.meetings):
+                lacks = "has a" if group.name in placed.meetings else "has no"
+                self.error(
+                    f"the placement of kernel '{kernel.name}' {lacks} barrier for exclusive group '{group.name}', "
+                    f"{'whose warps' if group.name in wanted else 'in which nobody has to'} meet",
+                    group.location,
+                )
+        for name in placed.meetings.keys() - {group.name for group in kernel.exclusives}:
+            message = f"the placement of kernel '{kernel.name}' has exclusive group '{name}', which it does not declare"
+            self.error(message, kernel.location)
 
     # -- connections
 

@@ -16,7 +16,8 @@ from pipelink.analysis.protocol.followed import left_out
 from pipelink.analysis.protocol.language import actions_of, count_names, count_value, place_of, protocol_of
 from pipelink.analysis.protocol.resources import Resources
 from pipelink.ir.placement import InstancePlacement, LocalRing, NamedBarrier, RingPlacement
-from pipelink.ir.views import Component, Kernel, Port, Role
+from pipelink.ir.views import Component, Kernel, Port, Program, Role
+from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.model.system import Agent, Endpoint, Instruction, Op, PortName, Signal, Symbol, System
 from pipelink.support.diagnostics import LinkError, Location
 from pipelink.support.protocol import Action, Block, Callers, Choose, Protocol, Rank, Repeat, Step, Until
@@ -52,6 +53,23 @@ def compile_kernel(kernel: Kernel, components: Mapping[str, Component]) -> list[
     return found
 
 
+@dataclass(frozen=True)
+class _Turn:
+    """A role with what it does."""
+
+    instance: str
+    role: Role
+    protocol: Protocol
+
+    @property
+    def key(self) -> RoleKey:
+        return f"{self.instance}::{self.role.name}"
+
+    @property
+    def name(self) -> str:
+        return f"@{self.instance}::@{self.role.name}"
+
+
 class _Compiler:
     def __init__(
         self, kernel: Kernel, components: Mapping[str, Component], wanted: frozenset[tuple[str, int]] | None
@@ -68,6 +86,8 @@ class _Compiler:
         self.system = self.resources.system
         self.ctas = CLUSTER_CTAS if paired or clustered else 1
         self.symbols: dict[tuple[object, ...], int] = {}
+        self.turns: dict[tuple[RoleKey, RoleKey], int] = {}
+        self.lifetimes = Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel)
         self.left_out = left_out(kernel, components)
         self.unproven: dict[str, str] = {}
 
@@ -84,35 +104,70 @@ class _Compiler:
         return any("rank" in stated.text for c in self.by_name.values() for stated in c.protocols.values())
 
     def run(self) -> Compiled:
+        groups = {key: keys for keys in self.lifetimes.sequences().values() for key in keys}
         for instance, component in self.by_name.items():
             for role in component.roles.values():
+                key = f"{instance}::{role.name}"
+                turns = [self._turn(other) for other in groups.get(key, (key,))]
+                at = next(n for n, turn in enumerate(turns) if turn.key == key)
+                alike = self._alike(turns)
                 for cta in range(self.ctas):
-                    if self.wanted is None or (f"{instance}::{role.name}", cta) in self.wanted:
-                        self._role(instance, component, role, cta)
+                    if (self.wanted is None or (key, cta) in self.wanted) and not (alike and at):
+                        self._warps(turns, at, cta, alike)
         split_symbols(self.system)
         share_ends(self.system)
         for agent in self.system.agents:
             agent.symbols = symbols_from(agent.code)
         return Compiled(self.resources.finish(), self.unproven)
 
-    def _role(self, instance: str, component: Component, role: Role, cta: int) -> None:
-        key = f"{instance}::{role.name}"
-        body = self.protocol(instance, role.name)
-        if (why := self.left_out.get(key)) is not None:
-            self.unproven[key] = why
+    def _turn(self, key: RoleKey) -> _Turn:
+        instance, _, name = key.partition("::")
+        return _Turn(instance, self.by_name[instance].roles[name], self.protocol(instance, name))
+
+    def _alike(self, turns: list[_Turn]) -> bool:
+        """Whether the same threads take every step of a group's roles, which are then one agent's."""
+        threads = {turn.role.thread_count for turn in turns}
+        return len(threads) == 1 and not any(
+            n < max(threads)
+            for turn in turns
+            if len(turns) > 1
+            for n in self._callers(turn.instance, turn.protocol.body, 0)
+        )
+
+    def _change(self, first: _Turn, second: _Turn, threads: int) -> NamedBarrier:
+        """Where the second role of a group begins, of so many threads that arrive and wait."""
+        return NamedBarrier(self.turns.setdefault((first.key, second.key), -1 - len(self.turns)), threads)
+
+    def _warps(self, turns: list[_Turn], at: int, cta: int, alike: bool) -> None:
+        """The agents of one role of a group.  It waits for the role before it and arrives for the one after it; where
+        the same threads take all steps, the agents do what each role does in turn."""
+        own = turns if alike else turns[at : at + 1]
+        left_out = {turn.key: self.left_out[turn.key] for turn in own if turn.key in self.left_out}
+        if left_out:
+            self.unproven.update(left_out)
             return
-        first = self.placed(instance).roles[role.name].first_thread
-        threads = role.thread_count
-        edges = sorted({0, threads, *(n for n in self._callers(instance, body.body, 0) if n < threads)})
-        lane = f"@{instance}::@{role.name}" + (f", CTA {cta}" if self.ctas > 1 else "")
+        turn = own[0]
+        role, threads = turn.role, turn.role.thread_count
+        first = self.placed(turn.instance).roles[role.name].first_thread
+        inner = self._callers(turn.instance, turn.protocol.body, 0)
+        edges = sorted({0, threads, *(n for n in inner if n < threads)})
+        lane = turn.name + (f", CTA {cta}" if self.ctas > 1 else "")
         for begin, end in itertools.pairwise(edges):
             part = "" if len(edges) == 2 else f", threads {begin}-{end - 1}" if end - begin > 1 else f", thread {begin}"
-            agent = Agent(lane + part, key, cta, first + begin, end - begin, role.location)
+            agent = Agent(lane + part, turn.key, cta, first + begin, end - begin, role.location)
             agent.pc = self.system.counter()
             self.system.counter()
             self.system.agents.append(agent)
             writer = _Writer(self, agent, begin, role)
-            writer.block(instance, body, role.name, body.body)
+            for number, one in enumerate(own, at):
+                if number:
+                    before = turns[number - 1]
+                    count = threads if alike else threads + before.role.thread_count
+                    writer.turn("sync", self._change(before, one, count), one)
+                writer.block(one.instance, one.protocol, one.role.name, one.protocol.body)
+            if not alike and at + 1 < len(turns):
+                after = turns[at + 1]
+                writer.turn("arrive", self._change(turn, after, threads + after.role.thread_count), turn)
             writer.emit(Op.STOP)
 
     def _callers(self, instance: str, block: Block, depth: int) -> Iterator[int]:
@@ -218,6 +273,7 @@ class _Writer:
         self.resources, self.system = compiler.resources, compiler.system
         self.index = self.system.agents.index(agent)
         self.ends: dict[tuple[str, str], Endpoint | None] = {}
+        self.cursors: dict[int, Endpoint] = {}  # consumers by the ring positions of the frame
         self.locals: dict[tuple[str, str], tuple[Endpoint, Endpoint]] = {}
         self.untils: list[tuple[tuple[str, str], list[Instruction], int]] = []
         self.loops: list[int] = []  # counters of the loops around
@@ -393,7 +449,13 @@ class _Writer:
         if key not in self.ends:
             own = instance == self.agent.role.partition("::")[0]
             label = port.name if own else f"{instance}.{port.name}"
-            self.ends[key] = self.resources.endpoint(self.index, instance, port.name, label)
+            connect = self.resources.by_target.get(key)
+            placed = placement_of(connect) if connect is not None else None
+            cursor = placed.consumer_cursor if isinstance(placed, RingPlacement) else -1
+            before = self.cursors.get(cursor)  # of one exclusive group: its consumers go on where the last one was
+            end = self.ends[key] = self.resources.endpoint(self.index, instance, port.name, label, before)
+            if end is not None and cursor >= 0:
+                self.cursors[cursor] = end
         return self.ends[key]
 
     def resource(self, instance: str, component: Component, action: Action, label: str) -> None:
@@ -418,6 +480,9 @@ class _Writer:
             step = self.emit(Op.TOUCH, f"{action.verb} {label}")
             self.resources.touch(step, [(place, action.verb == "write")])
 
+    def turn(self, verb: str, change: NamedBarrier, turn: _Turn) -> None:
+        self.meet(verb, change, turn.name, f"the turn of {turn.name}", turn.role.location)
+
     def meet(
         self, verb: str, placed: NamedBarrier, name: str, label: str, location: Location, partial: bool = False
     ) -> None:
@@ -428,7 +493,7 @@ class _Writer:
             f"{verb} {label}",
             named=number,
             threads=placed.threads,
-            detail=f"named barrier {placed.id}",
+            detail=self.system.named[number].title,
             partial=partial,
         )
 

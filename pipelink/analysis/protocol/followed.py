@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipelink.analysis.protocol.language import actions_of, protocol_of
+from pipelink.ir.attributes import SymbolRef
 from pipelink.ir.views import Component, Kernel, Program
+from pipelink.model.demand import spelled
 from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.transfers import transfer_of
 
@@ -23,6 +25,7 @@ def left_out(kernel: Kernel, components: Mapping[str, Component]) -> dict[RoleKe
         for role in component.roles
         if (why := _unmodelled(kernel, instance, component, role)) is not None
     }
+    found = {**_shared(lifetimes), **found}
     meetings = _meetings(kernel, lifetimes)
     more = True
     while more:
@@ -48,15 +51,62 @@ def _unmodelled(kernel: Kernel, instance: str, component: Component, role: str) 
                 why = transfer_of(connect).unmodelled(connect, producer=connect.source.path == (instance, port.name))
                 if why is not None:
                     return why.format(port=f"@{instance}::@{port.name}")
-    for group in kernel.exclusives:
-        if any((ref.root, ref.leaf) == (instance, role) for ref in group.roles):
-            return f"it shares its warps with other roles (exclusive group '{group.name}')"
     return None
 
 
+def _shared(lifetimes: Lifetimes) -> dict[RoleKey, str]:
+    """Roles on warps of others that are not followed.  It has to be known that they run one after the other, and when
+    each ends, so it states a protocol; and if they go on in one ring, the same threads have to take all steps."""
+    found: dict[RoleKey, str] = {}
+    sequences = lifetimes.sequences()
+    for group in lifetimes.kernel.exclusives:
+        keys = [f"{ref.root}::{ref.leaf}" for ref in group.roles]
+        unstated = [key for key in keys if not _is_stated(lifetimes, key)]
+        if group.name not in sequences or unstated:
+            why = f"it shares its warps with other roles (exclusive group '{group.name}')"
+            why += f", and {spelled(unstated[0])} states no protocol" if group.name in sequences else ""
+            found.update((key, why) for key in keys)
+        elif (ring := _common(lifetimes, keys)) is not None and not _alike(lifetimes, keys):
+            why = (
+                f"it shares warps and ring '{ring}' with other roles (exclusive group '{group.name}'), of other threads"
+            )
+            found.update((key, why) for key in keys)
+    return found
+
+
+def _common(lifetimes: Lifetimes, keys: list[RoleKey]) -> SymbolRef | None:
+    """A connection of which several of the roles are one end."""
+    readers: dict[SymbolRef, set[RoleKey]] = {}
+    for connect in lifetimes.kernel.connects:
+        ends = readers.setdefault(connect.source, set()), set[RoleKey]()
+        for users, ref in zip(ends, (connect.target, connect.source), strict=True):
+            users.update(user for user in lifetimes.port_users(ref.root, ref.leaf) if user in keys)
+        if any(len(users) > 1 for users in ends):
+            return connect.source
+    return None
+
+
+def _alike(lifetimes: Lifetimes, keys: list[RoleKey]) -> bool:
+    """Whether the roles have equally many threads, all of which take every step."""
+    roles = [lifetimes.components[key.partition("::")[0]].roles[key.partition("::")[2]] for key in keys]
+    parts = any(
+        action.by
+        for component in lifetimes.components.values()
+        for name in component.protocols
+        for action in actions_of(protocol_of(component, name).body)
+    )
+    return not parts and len({role.thread_count for role in roles}) == 1
+
+
+def _is_stated(lifetimes: Lifetimes, key: RoleKey) -> bool:
+    instance, _, role = key.partition("::")
+    protocol = protocol_of(lifetimes.components[instance], role)
+    return protocol.stated or not protocol.body
+
+
 def _meetings(kernel: Kernel, lifetimes: Lifetimes) -> list[set[RoleKey]]:
-    """Sets of roles that wait for each other: at both ends of a ring or token, and at a named barrier."""
-    found: list[set[RoleKey]] = []
+    """Sets of roles that wait for each other: at both ends of a ring or token, at a named barrier, for their turn."""
+    found = [set(keys) for keys in lifetimes.sequences().values()]
     for connect in kernel.connects:
         source = lifetimes.components[connect.source.root].ports[connect.source.leaf]
         if source.kind in ("stream", "token"):

@@ -144,8 +144,11 @@ class Resources:
 
     # -- ends
 
-    def endpoint(self, index: int, instance: str, name: str, label: str) -> Endpoint | None:
-        """The end of a connected stream or token port that an agent uses; None where it is not placed."""
+    def endpoint(
+        self, index: int, instance: str, name: str, label: str, before: Endpoint | None = None
+    ) -> Endpoint | None:
+        """The end of a connected stream or token port that an agent uses; None where it is not placed.  ``before`` is
+        another end of the agent, which goes through the same slots."""
         component = self.components[instance]
         port = component.ports[name]
         agent = self.system.agents[index]
@@ -156,10 +159,12 @@ class Resources:
         if connect is None or placed is None:
             return None
         transfer, counter = transfer_of(connect), self.system.counter
+        ring = self.ring(str(connect.source))
+        counters = (counter(), counter(), counter())
+        if before is not None and before.ring == ring:
+            counters = (before.cursor, before.done, before.ended)
         end = Endpoint(
-            PortName(label, f"@{instance}::@{name}"), index, producer, self.ring(str(connect.source)),
-            transfer.depth(placed),
-            counter(), counter(), counter(),
+            PortName(label, f"@{instance}::@{name}"), index, producer, ring, transfer.depth(placed), *counters,
             -1 if producer else 0, location=port.location,
         )  # fmt: skip
         agent.endpoints.append(end)

@@ -132,7 +132,7 @@ class _Verdict:
             named = self.system.named[step.named]
             names = ", ".join(named.names)
             there = f"{self.values[named.state]} of {named.threads} threads"
-            return f"at named barrier {named.id} ({names}), where {there} are"
+            return f"at {named.title} ({names}), where {there} are"
         end = step.end
         assert end is not None
         if end.token:
@@ -406,7 +406,7 @@ class _Verdict:
         named = self.named()
         return _Said(
             "barrier-participation",
-            f"{self.me}: {self.doing} counts {self.violation.number} threads at named barrier {named.id}, others count "
+            f"{self.me}: {self.doing} counts {self.violation.number} threads at {named.title}, others count "
             f"{named.threads}",
         )  # fmt: skip
 
@@ -418,7 +418,7 @@ class _Verdict:
     def say_generations(self) -> _Said:
         return _Said(
             "barrier-participation",
-            f"{self.me}: {self.doing} arrives at named barrier {self.named().id} and the round before may not be over",
+            f"{self.me}: {self.doing} arrives at {self.named().title} and the round before may not be over",
             _ROUNDS,
         )  # fmt: skip
 
@@ -426,7 +426,7 @@ class _Verdict:
         named = self.named()
         return _Said(
             "barrier-participation",
-            f"{self.me}: {self.doing} brings {self.violation.number} threads to named barrier {named.id}, which counts "
+            f"{self.me}: {self.doing} brings {self.violation.number} threads to {named.title}, which counts "
             f"{named.threads}",
             f"its users are {', '.join(named.names)}",
         )  # fmt: skip

@@ -7,7 +7,9 @@
 
 namespace pl {
 
-enum class about { warps, registers, threads, count, align, live, ring, touch, ends, empty, pair, role, credit };
+enum class about {
+  warps, registers, threads, count, arrivals, number, align, live, ring, touch, ends, empty, pair, role, credit
+};
 
 // The attributes of each declaration, for its check, and as text for the message.
 #define PL_ON_ROLE_ about::warps, about::registers, about::threads
@@ -16,6 +18,10 @@ enum class about { warps, registers, threads, count, align, live, ring, touch, e
 #define PL_KNOWN_ON_SMEM_ "pl::align<n>, pl::live<begin, end>, pl::in_role<role>"
 #define PL_ON_BARRIER_ about::count, about::role
 #define PL_KNOWN_ON_BARRIER_ "pl::threads<n>, pl::in_role<role>"
+#define PL_ON_MBARRIER_ about::arrivals, about::number, about::role
+#define PL_KNOWN_ON_MBARRIER_ "pl::arrivals<n>, pl::count<n>, pl::in_role<role>"
+#define PL_ON_TMEM_ about::live, about::role
+#define PL_KNOWN_ON_TMEM_ "pl::live<begin, end>, pl::in_role<role>"
 #define PL_ON_RING_ about::ring, about::touch, about::ends, about::empty, about::pair, about::role
 #define PL_KNOWN_ON_RING_ \
   "pl::ring<min, max>, " PL_KNOWN_TOUCHES_ ", pl::ends, pl::may_be_empty, pl::cta_pair, pl::in_role<role>"
@@ -64,6 +70,20 @@ struct threads {
   static_assert(N >= 32 && N % 32 == 0 && N <= 1024, "pl::threads<n>: a multiple of 32, up to 1024");
   enum : int { attribute = int(about::count) };
   PL_STATIC_FN_ void write(detail::writer& w) { w.field("threads", N); }
+};
+// Arrivals that complete a phase of an mbarrier (PTX ISA, mbarrier: 1 to 2^20 - 1).
+template <int N>
+struct arrivals {
+  static_assert(N >= 1 && N < 1 << 20, "pl::arrivals<n>: 1 to 1048575");
+  enum : int { attribute = int(about::arrivals) };
+  PL_STATIC_FN_ void write(detail::writer& w) { w.field("arrivals", N); }
+};
+// How many mbarriers there are under one name.
+template <int N>
+struct count {
+  static_assert(N >= 1 && N <= 64, "pl::count<n>: 1 to 64");
+  enum : int { attribute = int(about::number) };
+  PL_STATIC_FN_ void write(detail::writer& w) { w.field("count", N); }
 };
 template <int N>
 struct align {

@@ -17,6 +17,9 @@ struct write {
 struct readwrite {
   PL_STATIC_FN_ const char* access() { return "readwrite"; }
 };
+struct cleared_once {  // zeros before the first launch that uses the memory, and from then on what launches leave
+  PL_STATIC_FN_ const char* initial() { return "once"; }
+};
 struct zeroed {
   PL_STATIC_FN_ const char* initial() { return "zero"; }
 };
@@ -82,6 +85,10 @@ PL_FN_ void write_tensor(writer& w) {
 // PL_WORKSPACE(counters, "m_tiles * 4", pl::zeroed);  global memory for the launch, in bytes.
 #define PL_WORKSPACE(nm, bytes, initial_state) \
   PL_STATEMENT_(workspace_##nm, nm, "workspace", pl_writer.field("bytes", bytes); pl_writer.field("init", initial_state::initial()))
+// PL_PEERS(all_x, x, 2);  buffers like tensor x, of so many GPUs: an argument of its own, by rank.
+#define PL_PEERS(nm, local, gpus)                                                              \
+  static_assert((gpus) >= 1 && (gpus) <= 64, "PL_PEERS(name, tensor, gpus): 1 to 64 GPUs"); \
+  PL_STATEMENT_(peers_##nm, nm, "peer", pl_writer.field("tensor", #local); pl_writer.field("count", static_cast<long long>(gpus)))
 // PL_PROTOCOL(mma, "repeat k_tiles { ab.wait; ab.release; }");  in what order a role, or an answered call, uses the
 // component's ports, barriers and buffers: docs/protocols.md.  At most one for each.
 #define PL_PROTOCOL(nm, ...) PL_STATEMENT_(protocol_##nm, nm, "protocol", ::pl::detail::write_steps(pl_writer, __VA_ARGS__))

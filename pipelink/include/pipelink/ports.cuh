@@ -191,6 +191,32 @@ struct token_in_port<Port, detail::attributes<A...>> {
   static __device__ __forceinline__ void take(self s) { Port::pl_take(s.id, s.frame); }
 };
 
+// Signals: counters in global memory, between CTAs of the grid.  Each launch counts from 0.
+namespace detail {
+PL_FN_ bool same_text(const char* a, const char* b) { return *a == *b && (*a == 0 || same_text(a + 1, b + 1)); }
+}  // namespace detail
+template <class Port>
+struct signal_out_port {
+  // Adds to a counter, after what this thread did, and what it knows that others did: a release.
+  static __device__ __forceinline__ void add(self s, unsigned index, unsigned count = 1) {
+    Port::pl_signal(s.id, s.frame, index, count, 0);
+  }
+};
+template <class Port>
+struct peer_signal_out_port {
+  // The same to a counter of the GPU with this rank, this one's own included.
+  static __device__ __forceinline__ void add(self s, unsigned rank, unsigned index, unsigned count = 1) {
+    Port::pl_signal(s.id, s.frame, index, count, rank);
+  }
+};
+template <class Port>
+struct signal_in_port {
+  // Waits until a counter is at least so high; what was done before the additions can be read then, also by TMA.
+  static __device__ __forceinline__ void await(self s, unsigned index, unsigned at_least) {
+    Port::pl_await(s.id, s.frame, index, at_least);
+  }
+};
+
 // Call ports.  Arguments and result travel in a pack whose address is passed, so that every call port has one
 // signature and the linker needs no C++ convention for passing structs.  LTO dissolves the pack.
 namespace detail {
@@ -317,6 +343,58 @@ struct call<R(A...)> {
 // PL_TOKEN_OUT(turn); turn::pass(self)      PL_TOKEN_IN(turn, pl::credit<1>); turn::take(self)
 #define PL_TOKEN_OUT(nm, ...) PL_TOKEN_(nm, out, pl_pass, __VA_ARGS__)
 #define PL_TOKEN_IN(nm, ...) PL_TOKEN_(nm, in, pl_take, __VA_ARGS__)
+
+// PL_COUNTERS(flags, "m_tiles");  the memory of signals: so many counters, each on a line of its own, that the launches
+// of one stream share, and all components that name it.
+#define PL_COUNTERS(nm, count)                                     \
+  PL_WORKSPACE(nm, "128 * (1 + (" count "))", ::pl::cleared_once); \
+  PL_PARAM(nm##_memory, unsigned*);                                \
+  PL_BIND(nm##_memory, #nm);                                       \
+  PL_PARAM(nm##_count, int);                                       \
+  PL_BIND(nm##_count, count)
+#define PL_SIGNAL_(nm, base, dir, memory, order, holder, operation, ...)                             \
+  static_assert(sizeof(memory##_memory_param) > 0, "PL_SIGNAL: no PL_COUNTERS of this name");        \
+  static_assert(::pl::detail::same_text(#order, "gpu") || ::pl::detail::same_text(#order, "system"), \
+                "PL_SIGNAL_OUT, PL_SIGNAL_IN: the scope is gpu or system");                          \
+  PL_HERE_                                                                                           \
+  struct nm : ::pl::base<nm> {                                                                       \
+    PL_STATIC_FN_ const char* name() { return #nm; }                                                 \
+    PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {                                      \
+      pl_writer.field("direction", #dir);                                                            \
+      pl_writer.field("kind", "signal");                                                             \
+      pl_writer.field("scope", #order);                                                              \
+      pl_writer.field("owner", #holder);                                                             \
+      pl_writer.field("workspace", #memory);                                                         \
+      pl_writer.field("reset", "epoch");                                                             \
+    }                                                                                                \
+    static __device__ void operation(int, void*, __VA_ARGS__);                                       \
+  };                                                                                                 \
+  PL_RECORD_(nm, nm, "port", nm)                                                                     \
+  static_assert(true, "")
+// PL_SIGNAL_OUT(done, flags, gpu);  done::add(self, i)          the scope is gpu or system
+#define PL_SIGNAL_OUT(nm, memory, order) \
+  PL_SIGNAL_(nm, signal_out_port, out, memory, order, workspace, pl_signal, unsigned, unsigned, unsigned)
+// PL_SIGNAL_IN(ready, flags, gpu);  ready::await(self, i, n)
+#define PL_SIGNAL_IN(nm, memory, order) \
+  PL_SIGNAL_(nm, signal_in_port, in, memory, order, workspace, pl_await, unsigned, unsigned)
+
+// PL_PEER_COUNTERS(flags, "m_tiles", 2);  the same between so many GPUs: tensor flags, i32 [1 + m_tiles, 32], of each of
+// them, and argument flags_peers, those of all by rank.  The caller gives zeros, and nobody else writes there.
+#define PL_PEER_COUNTERS(nm, count, gpus)                                       \
+  PL_TENSOR(nm, int, "1 + (" count "), 32", ::pl::readwrite, ::pl::align<128>); \
+  PL_PEERS(nm##_peers, nm, gpus);                                               \
+  PL_PARAM(nm##_memory, unsigned*);                                             \
+  PL_BIND(nm##_memory, #nm);                                                    \
+  PL_PARAM(nm##_table, ::pl::peers<unsigned, gpus>);                            \
+  PL_BIND(nm##_table, #nm "_peers");                                            \
+  PL_PARAM(nm##_count, int);                                                    \
+  PL_BIND(nm##_count, count)
+// PL_PEER_SIGNAL_OUT(done, flags);  done::add(self, rank, i)
+#define PL_PEER_SIGNAL_OUT(nm, memory) \
+  PL_SIGNAL_(nm, peer_signal_out_port, out, memory, system, peer, pl_signal, unsigned, unsigned, unsigned)
+// PL_PEER_SIGNAL_IN(ready, flags);  ready::await(self, i, n)    waits for a counter of this GPU
+#define PL_PEER_SIGNAL_IN(nm, memory) \
+  PL_SIGNAL_(nm, signal_in_port, in, memory, system, peer, pl_await, unsigned, unsigned)
 
 // PL_CALL(work, pl::tile_coord(int));  work(self, i) is answered by the component that the port is connected to.
 #define PL_CALL(nm, ...)                                                                                       \

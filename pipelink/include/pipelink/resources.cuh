@@ -25,6 +25,19 @@ struct alignas(64) tensor_map {
   unsigned char opaque[128];
 };
 
+// The addresses of PL_PEERS, by rank.
+template <class T, int Gpus>
+struct peers {
+  T* address[Gpus];
+  // Chosen from all of them: parameters that are indexed at run time would be copied to the stack.
+  __device__ __forceinline__ T* operator[](int rank) const {
+    T* found = address[0];
+#pragma unroll
+    for (int other = 1; other < Gpus; ++other) found = rank == other ? address[other] : found;
+    return found;
+  }
+};
+
 // A CUtensorMap whose box is Tile, for tensor copies that the component issues itself: <pipelink/stores.cuh>.
 template <class Tile>
 struct alignas(64) tile_map {
@@ -85,6 +98,52 @@ struct barrier {
   }
 };
 
+// Mbarriers that the component arrives at and waits for itself, in shared memory (PTX ISA, mbarrier).  The linker places
+// and initialises them.  Index: which of pl::count<n>, from 0.
+template <class Mbarrier, class... A>
+struct mbarrier {
+  static_assert((true && ... && detail::is_one_of<A, PL_ON_MBARRIER_>()),
+                "PL_MBARRIER: not an attribute; known: " PL_KNOWN_ON_MBARRIER_);
+  static_assert(detail::count<A...>(about::arrivals) == 1, "PL_MBARRIER: exactly one pl::arrivals<n> is needed");
+  static_assert(detail::count<A...>(about::number) <= 1, "PL_MBARRIER: pl::count<n> is given twice");
+  PL_STATIC_FN_ void write(detail::writer& w) { detail::write_all<A...>(w); }
+  // The shared-memory address, for the component's own instructions.
+  static __device__ __forceinline__ unsigned address(self s, unsigned index = 0) {
+    return Mbarrier::pl_address(s.id, s.frame, index);
+  }
+  // The calling thread arrives.
+  static __device__ __forceinline__ void arrive(self s, unsigned index = 0) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address(s, index)) : "memory");
+  }
+  // The calling thread arrives, and the phase also waits for `bytes` of copies that complete on it.
+  static __device__ __forceinline__ void expect(self s, unsigned index, unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(s, index)), "r"(bytes)
+                 : "memory");
+  }
+  // Waits until the phase of this parity is complete: 0 the first, 1 the second, and so on in turn.
+  static __device__ __forceinline__ void wait(self s, unsigned index, unsigned parity) {
+    asm volatile(
+        "{\n.reg .pred P1;\nWAIT:\nmbarrier.try_wait.parity.shared::cta.b64 P1, [%0], %1;\n@P1 bra DONE;\nbra "
+        "WAIT;\nDONE:\n}" ::"r"(address(s, index)),
+        "r"(parity)
+        : "memory");
+  }
+};
+
+// Columns of tensor memory (sm_100a, sm_103a), in the CTA's one allocation, which the linker makes and frees.
+template <class Tmem, int Columns, class... A>
+struct tensor_memory {
+  static_assert(Columns >= 1 && Columns <= 512, "PL_TMEM(name, columns, ...): 1 to 512 columns");
+  static_assert((true && ... && detail::is_one_of<A, PL_ON_TMEM_>()),
+                "PL_TMEM: not an attribute; known: " PL_KNOWN_ON_TMEM_);
+  PL_STATIC_FN_ void write(detail::writer& w) {
+    w.field("columns", Columns);
+    detail::write_all<A...>(w);
+  }
+  // The tensor-memory address: its first column, in lane 0.
+  static __device__ __forceinline__ unsigned address(self s) { return Tmem::pl_address(s.id, s.frame); }
+};
+
 namespace detail {
 template <class T>
 PL_FN_ bool is_role(decltype(&T::pl_enter)*) {
@@ -141,6 +200,18 @@ struct parameter<tensor_map<Port, Part, Box>> {
     map_box<Box>::write(w);
     w.field("bytes", 128);
     w.field("align", 64);
+  }
+};
+template <class T, int Gpus>
+struct parameter<peers<T, Gpus>> {
+  PL_STATIC_FN_ void write(writer& w) {
+    w.key("type");
+    w.put('"');
+    type_name<T*>::write(w);
+    w.put('"');
+    w.comma = true;
+    w.field("bytes", 8 * Gpus);
+    w.field("align", 8);
   }
 };
 template <class Tile>
@@ -213,6 +284,25 @@ struct parameter<tile_map<Tile>> {
     static __device__ unsigned pl_threads(int, void*);       \
   };                                                         \
   PL_RECORD_(nm, nm, "barrier", nm)                          \
+  static_assert(true, "")
+
+// PL_MBARRIER(full, pl::arrivals<1>, pl::count<2>);  full::expect(self, i, bytes), full::arrive(self, i),
+// full::wait(self, i, parity), full::address(self, i): mbarriers of the component's own.
+#define PL_MBARRIER(nm, ...)                                         \
+  PL_HERE_                                                           \
+  struct nm : ::pl::mbarrier<nm, __VA_ARGS__> {                      \
+    static __device__ unsigned pl_address(int, void*, unsigned);     \
+  };                                                                 \
+  PL_RECORD_(nm, nm, "mbarrier", nm)                                 \
+  static_assert(true, "")
+
+// PL_TMEM(accumulator, 128);  accumulator::address(self) is a tensor-memory address.
+#define PL_TMEM(nm, ...)                                             \
+  PL_HERE_                                                           \
+  struct nm : ::pl::tensor_memory<nm, __VA_ARGS__> {                 \
+    static __device__ unsigned pl_address(int, void*);               \
+  };                                                                 \
+  PL_RECORD_(nm, nm, "tmem", nm)                                     \
   static_assert(true, "")
 
 // PL_PARAM(k_tiles, int);  k_tiles(self): a launch parameter, or a constant bound at link time.

@@ -312,6 +312,39 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
 
 // -----
 
+// CTAs of two GPUs that may not be resident
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "signal", scope = "system", owner = "peer", workspace = "flags", reset = "epoch"} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "signal", scope = "system", owner = "peer", workspace = "flags", reset = "epoch"} : () -> ()
+  "pipelink.tensor"() {name = "flags", element = "i32", shape = ["9", "32"], access = "readwrite"} : () -> ()
+  "pipelink.peer"() {name = "flags_peers", tensor = "flags", count = 2} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  // expected-error @below {{'@a::@i' waits for CTAs of other GPUs, but nothing keeps them resident [not-resident]}}
+  "pipelink.connect"() {source = @a::@o, target = @a::@i} : () -> ()
+}
+
+// -----
+
+// Counters in a tensor that other GPUs do not have
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "signal", scope = "system", owner = "peer", workspace = "flag", reset = "epoch"} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "signal", scope = "system", owner = "peer", workspace = "flag", reset = "epoch"} : () -> ()
+  "pipelink.tensor"() {name = "flags", element = "i32", shape = ["9", "32"], access = "readwrite"} : () -> ()
+  "pipelink.peer"() {name = "flags_peers", tensor = "flags", count = 2} : () -> ()
+  "pipelink.resident"() : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  // expected-error @below {{signal '@a::@o' lives in tensor 'flag', which no peers have [protocol-mismatch]}}
+  "pipelink.connect"() {source = @a::@o, target = @a::@i} : () -> ()
+}
+
+// -----
+
 // A flag in a workspace that is not there
 module @a attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
@@ -565,4 +598,20 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
   // expected-error @below {{exclusive 'g' lists a role twice [duplicate-name]}}
   "pipelink.exclusive"() {name = "g", roles = [@a::@run, @a::@run]} : () -> ()
+}
+
+// -----
+
+// A role that is to run after two others, each time
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @a} : () -> ()
+  "pipelink.exclusive"() {name = "g", roles = [@a::@run, @b::@run]} : () -> ()
+  // expected-error @below {{'@b::@run' is in exclusive group 'h' and in 'g'; a role is in one [duplicate-name]}}
+  "pipelink.exclusive"() {name = "h", roles = [@c::@run, @b::@run]} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
 }

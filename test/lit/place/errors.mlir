@@ -35,7 +35,7 @@ module @k attributes {pipelink.kernel = {target = "sm_90a", min_ctas = 2 : i64}}
 
 // -----
 
-// Roles of an exclusive group do not share ids with a role outside it.
+// Roles of an exclusive group do not share ids with a role outside it, nor with the barrier at which they take turns.
 
 module @x.op attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "run", warps = 4 : i64, align = 4 : i64} : () -> ()
@@ -45,8 +45,8 @@ module @x.op attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.barrier"() {sym_name = "b4", threads = 128 : i64} : () -> ()
   "pipelink.barrier"() {sym_name = "b5", threads = 128 : i64} : () -> ()
   "pipelink.barrier"() {sym_name = "b6", threads = 128 : i64} : () -> ()
+  // expected-error @+1 {{kernel 'k' needs 17 named barriers at once, 2 over 15 (id 0 belongs to the entry)}}
   "pipelink.barrier"() {sym_name = "b7", threads = 128 : i64} : () -> ()
-  // expected-error @+1 {{kernel 'k' needs 16 named barriers at once, 1 over 15 (id 0 belongs to the entry)}}
   "pipelink.barrier"() {sym_name = "b8", threads = 128 : i64} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {

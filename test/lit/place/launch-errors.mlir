@@ -91,3 +91,36 @@ module @x.a attributes {pipelink.component = {abi = 1 : i64}} {
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "a", component = @x.a} : () -> ()
 }
+
+// -----
+
+// As many addresses as there are GPUs, and buffers like a tensor that is there.
+
+module @x.a attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.role"() {sym_name = "run", warps = 1 : i64} : () -> ()
+  // expected-error @+1 {{parameter '@a::@one' holds 1 address, and 'peers' has 2 addresses [launch-conflict]}}
+  "pipelink.param"() {sym_name = "one", type = "pointer", bytes = 8 : i64, align = 8 : i64} : () -> ()
+  // expected-error @+1 {{parameter '@a::@two' holds 2 addresses, and 'x' has 1 address [launch-conflict]}}
+  "pipelink.param"() {sym_name = "two", type = "pointer", bytes = 16 : i64, align = 8 : i64} : () -> ()
+  "pipelink.tensor"() {name = "x", element = "i32", shape = ["n"], access = "read"} : () -> ()
+  "pipelink.peer"() {name = "peers", tensor = "x", count = 2 : i64} : () -> ()
+  "pipelink.bind"() {param = "one", to = "peers"} : () -> ()
+  "pipelink.bind"() {param = "two", to = "x"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+  "pipelink.instance"() {sym_name = "a", component = @x.a} : () -> ()
+}
+
+// -----
+
+module @x.a attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.role"() {sym_name = "run", warps = 1 : i64} : () -> ()
+  "pipelink.tensor"() {name = "data", element = "i32", shape = ["n"], access = "read"} : () -> ()
+  // expected-error @+1 {{peers 'all' are buffers like tensor 'dta', which nothing declares [launch-conflict]}}
+  "pipelink.peer"() {name = "all", tensor = "dta", count = 2 : i64} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+  "pipelink.instance"() {sym_name = "a", component = @x.a} : () -> ()
+}

@@ -17,6 +17,8 @@ DECLARED = {
     "ROLE": ("role", [()]),
     "SMEM": ("smem", [()]),
     "BARRIER": ("barrier", [()]),
+    "MBARRIER": ("mbarrier", [()]),
+    "TMEM": ("tmem", [()]),
     "RING": ("port", [("stream", "out"), ("stream", "in")]),
     "LOCAL": ("port", [("stream", "local")]),
     "TOKEN": ("port", [("token", "out"), ("token", "in")]),

@@ -17,6 +17,8 @@ PL_ANSWER(store, void(float (&)[128], pl::fragment<unsigned, 4>, work_item*));
 PL_SMEM(scratch, float[128], pl::align<1024>, pl::live<0, 2>, pl::in_role<run>);
 PL_STATE(rows, work_item);
 PL_BARRIER(met, pl::threads<256>, pl::in_role<run>);
+PL_MBARRIER(full, pl::arrivals<2>, pl::count<3>, pl::in_role<run>);
+PL_TMEM(kept, 64, pl::live<1, 2>, pl::in_role<run>);
 PL_PARAM(map, pl::tensor_map<ab, 1>);
 PL_PARAM(half, pl::tensor_map<ab, 0, pl::box<64, 64>>);
 PL_PARAM(whole, pl::tile_map<pl::swizzle64<pl::tile<pl::bf16, 16, 32>>>);
