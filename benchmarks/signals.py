@@ -21,7 +21,6 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))
 
-from benchmarks import timing  # noqa: E402
 from pipelink import runtime  # noqa: E402
 
 ROUNDS, PAIRS = 100, 41
@@ -70,6 +69,8 @@ def measure(package: Path) -> dict[str, Any]:
 
     import torch
     from cuda.bindings import driver
+
+    from benchmarks import timing
 
     ctas = torch.cuda.get_device_properties(0).multi_processor_count
     kernel = runtime.load(package)

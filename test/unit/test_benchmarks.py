@@ -133,3 +133,9 @@ def test_the_cost_of_launches(tmp_path: Path) -> None:
     found = json.loads(output.read_text())
     assert found["gpu"] == {"new_us": 1.0}
     assert 0 < found["stand_in"]["known_us"] < found["stand_in"]["new_us"]
+
+
+def test_the_signals_are_linked_where_there_is_no_torch(tmp_path: Path) -> None:
+    script, package = Path(store.__file__).with_name("signals.py"), tmp_path / "round_trip.plk"
+    subprocess.run([sys.executable, script, "--link", package], check=True, capture_output=True)
+    assert package.stat().st_size
