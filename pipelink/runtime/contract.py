@@ -117,10 +117,7 @@ class LaunchContract:
                 smem_bytes=int(data["smem_bytes"]),
                 cooperative=bool(data.get("cooperative", False)),
                 resident=bool(data.get("resident", False)),
-                workspaces=tuple(
-                    Workspace(str(w["name"]), str(w["bytes"]), w.get("init") == "zero", w.get("init") == "once")
-                    for w in data.get("workspaces", ())
-                ),
+                workspaces=tuple(_workspace(item) for item in data.get("workspaces", ())),
                 parameter_bytes=int(data["parameters"]["bytes"]),
                 fields=tuple(field for item in data["parameters"]["fields"] for field in _fields(item)),
                 debug=Debug.from_json(data["debug"], int(data["parameters"]["bytes"])) if "debug" in data else None,
@@ -202,6 +199,13 @@ def _argument(item: Mapping[str, Any]) -> Argument:
     if kind == "scalar":
         return Argument(str(item["name"]), "scalar", type=str(item["type"]))
     raise ValueError(f"unknown argument kind {kind!r}")
+
+
+def _workspace(item: Mapping[str, Any]) -> Workspace:
+    init = item.get("init", "none")
+    if init not in ("zero", "once", "none"):
+        raise ValueError(f"unknown initial content {init!r}")
+    return Workspace(str(item["name"]), str(item["bytes"]), init == "zero", init == "once")
 
 
 def _arguments(item: Mapping[str, Any], contract: Mapping[str, Any]) -> Iterator[Argument]:

@@ -9,6 +9,11 @@ TILE = "pl::stream<pl::swizzle128<pl::tile<pl::bf16, 128, 64>>>"
 OUT = f"PL_OUT(a, {TILE}, pl::ring<2, 8>, pl::by_tma);\n"
 # name: (body of component x, line of the error within it, text that the message contains)
 CASES = {
+    "peers-none": (
+        'PL_TENSOR(x, int, "N", pl::read);\nPL_PEERS(all, x, 0);',
+        2,
+        "PL_PEERS(name, tensor, gpus): 1 to 64 GPUs",
+    ),
     "signal-scope": (
         'PL_COUNTERS(flags, "4");\nPL_SIGNAL_OUT(done, flags, cta);',
         2,

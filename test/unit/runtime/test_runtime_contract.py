@@ -242,3 +242,19 @@ def test_malformed_contracts(missing: str) -> None:
     if missing != "kernel":
         with pytest.raises(LinkError, match="bad-package"):
             LaunchContract.from_json({**LAUNCH, missing: None})
+
+
+@pytest.mark.parametrize(("init", "told"), [("zero", (True, False)), ("once", (False, True)), ("none", (False, False))])
+def test_a_workspace_says_when_it_is_cleared(init: str, told: tuple[bool, bool]) -> None:
+    launch = copy.deepcopy(LAUNCH)
+    launch["workspaces"][0]["init"] = init
+    (workspace,) = LaunchContract.from_json(launch).workspaces
+    assert (workspace.zero, workspace.once) == told
+
+
+def test_initial_content_that_this_runtime_does_not_know_is_refused() -> None:
+    launch = copy.deepcopy(LAUNCH)
+    launch["workspaces"][0]["init"] = "ones"
+    with pytest.raises(LinkError) as caught:
+        LaunchContract.from_json(launch)
+    assert caught.value.diagnostics[0].id == "bad-package"
