@@ -106,7 +106,7 @@ class LaunchContract:
         try:
             grid = [str(value) for value in data["grid"]] + ["1", "1"]
             cluster = [int(value) for value in data.get("cluster", ())] + [1, 1, 1]
-            return LaunchContract(
+            contract = LaunchContract(
                 kernel=str(data["kernel"]),
                 arguments=tuple(argument for item in data["arguments"] for argument in _arguments(item, data)),
                 dimensions=tuple(str(name) for name in data.get("dimensions", ())),
@@ -122,6 +122,8 @@ class LaunchContract:
                 fields=tuple(field for item in data["parameters"]["fields"] for field in _fields(item)),
                 debug=Debug.from_json(data["debug"], int(data["parameters"]["bytes"])) if "debug" in data else None,
             )
+            _check_references(contract)
+            return contract
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise error("bad-package", f"the launch contract is malformed: {problem!r}") from problem
 
@@ -199,6 +201,16 @@ def _argument(item: Mapping[str, Any]) -> Argument:
     if kind == "scalar":
         return Argument(str(item["name"]), "scalar", type=str(item["type"]))
     raise ValueError(f"unknown argument kind {kind!r}")
+
+
+def _check_references(contract: LaunchContract) -> None:
+    """Raises ValueError for a field that names no argument or workspace, as launches would look it up."""
+    workspaces = {workspace.name for workspace in contract.workspaces}
+    for field in contract.fields:
+        if field.tensor and field.tensor not in contract.tensors:
+            raise ValueError(f"field {field.name!r} names tensor {field.tensor!r}, which is no argument")
+        if field.workspace and field.workspace not in workspaces:
+            raise ValueError(f"field {field.name!r} names workspace {field.workspace!r}, which there is not")
 
 
 def _workspace(item: Mapping[str, Any]) -> Workspace:

@@ -80,3 +80,11 @@ def test_a_malformed_package_is_refused(change: dict[str, object]) -> None:
     with pytest.raises(LinkError) as caught:
         LaunchContract.from_json(launch)
     assert caught.value.diagnostics[0].id == "bad-package"
+
+
+def test_more_addresses_than_buffers_are_refused() -> None:
+    launch = copy.deepcopy(LAUNCH)
+    launch["parameters"]["fields"][0]["bytes"] = 24
+    with pytest.raises(LinkError) as caught:
+        LaunchContract.from_json(launch)
+    assert caught.value.diagnostics[0].id == "bad-package"

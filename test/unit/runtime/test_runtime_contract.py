@@ -258,3 +258,12 @@ def test_initial_content_that_this_runtime_does_not_know_is_refused() -> None:
     with pytest.raises(LinkError) as caught:
         LaunchContract.from_json(launch)
     assert caught.value.diagnostics[0].id == "bad-package"
+
+
+@pytest.mark.parametrize(("field", "key"), [(0, "tensor"), (2, "tensor"), (4, "workspace")])
+def test_a_field_of_what_there_is_not_is_refused(field: int, key: str) -> None:
+    launch = copy.deepcopy(LAUNCH)
+    launch["parameters"]["fields"][field][key] = "other"
+    with pytest.raises(LinkError) as caught:
+        LaunchContract.from_json(launch)
+    assert caught.value.diagnostics[0].id == "bad-package"
