@@ -29,7 +29,7 @@ from pipelink.model.binding import (
 )
 from pipelink.model.watch import watch_of
 from pipelink.support.diagnostics import Diagnostics, Note
-from pipelink.target import ADDRESS_BYTES, MBARRIER_BYTES
+from pipelink.target import MBARRIER_BYTES
 from pipelink.transfers import LOCAL, placement_of, transfer_of
 from pipelink.transfers.binder import Binder, bound_scalar, placed_instance
 
@@ -40,11 +40,10 @@ SCALARS: Final[dict[str, int]] = {
 }  # fmt: skip
 
 
-def scalar_type(parameter_type: str) -> str | None:
-    """The scalar that a C++ parameter type is, or None for structs and tensor maps."""
-    if parameter_type.endswith("*"):
-        return "pointer"
-    return parameter_type if parameter_type in SCALARS else None
+def scalar_type(parameter: Param) -> str | None:
+    """The scalar that a parameter is, or None for structs, tensor maps and several addresses."""
+    kind = "pointer" if parameter.type.endswith("*") else parameter.type
+    return kind if parameter.bytes <= SCALARS.get(kind, 0) else None
 
 
 def device_sources(kernel: Kernel) -> tuple[str, ...]:
@@ -108,7 +107,7 @@ class _Builder:
     # -------------------------------------------------------------- accessors
     def parameter(self, instance: Instance, name: str, source: ParameterSource) -> None:
         parameter = self.components[instance.component].params[name]
-        kind = scalar_type(parameter.type) if not _holds_many(parameter) else None
+        kind = scalar_type(parameter)
         pointer: Value
         if source.field is None:
             key = bound_scalar(instance.name, name)
@@ -162,11 +161,6 @@ class _Builder:
         )
         ports, accessors = self.binder.ports.values(), self.binder.accessors.values()
         return Binding(tuple(ports), tuple(accessors), frame, entry, device_sources(self.kernel))
-
-
-def _holds_many(parameter: Param) -> bool:
-    """Whether a pointer is several, which stay where they are: the frame holds single values."""
-    return parameter.type.endswith("*") and parameter.bytes > ADDRESS_BYTES
 
 
 def bind(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> Binding:

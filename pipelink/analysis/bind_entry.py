@@ -62,7 +62,8 @@ def _entries(
     """What runs on the warps, in order of their threads."""
     firsts: dict[RoleKey, int] = {}
     calls: dict[RoleKey, RoleCall] = {}
-    entrances = _entrances(kernel, components)
+    lifetimes = Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel)
+    entrances = _entrances(kernel, components, lifetimes)
     for instance in kernel.instances.values():
         for role in components[instance.component].roles.values():
             placed, key = placed_instance(instance), f"{instance.name}::{role.name}"
@@ -72,7 +73,7 @@ def _entries(
             before = (*before, *entrances.get(key, ()))
             calls[key] = RoleCall(placed.id, path, warps.threads, role.one_thread, before, after)
     found: list[RoleEntry] = []
-    for name, keys in Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel).sequences().items():
+    for name, keys in lifetimes.sequences().items():
         group = tuple(calls.pop(key) for key in keys)
         meeting = _meeting(kernel, placement.meetings.get(name), drain, placement.tmem_columns is not None)
         found.append(RoleEntry(firsts[keys[0]], max(c.threads for c in group), group, meeting, watch.done))
@@ -119,9 +120,10 @@ def _regions(roles: list[RoleEntry], placement: KernelPlacement) -> tuple[Region
     )
 
 
-def _entrances(kernel: Kernel, components: Mapping[str, Component]) -> dict[RoleKey, tuple[Invoke, ...]]:
+def _entrances(
+    kernel: Kernel, components: Mapping[str, Component], lifetimes: Lifetimes
+) -> dict[RoleKey, tuple[Invoke, ...]]:
     """What each role calls on its frame before its entry, on behalf of the transfers of its ports."""
-    lifetimes = Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel)
     found: dict[RoleKey, dict[tuple[str, int], tuple[Value, ...]]] = {}
     for connect in kernel.connects:
         for ref in (connect.source, connect.target):

@@ -1,9 +1,9 @@
 // Signals: counters in global memory, which CTAs of the grid, or of several GPUs, add to and wait for.
 //
-// The memory, of each GPU its own, is a line of 128 bytes for itself and one for each counter.  A counter has a word for each of four epochs,
-// 32 bytes apart on its line.  A launch is one epoch: it counts in the words of its own, and clears those of the launch
-// after next, so that a launch begins with zeros whatever happened before, also when this one ends early, and with any
-// number of counters: the own line notes how many each of the last four launches had.
+// The memory, of each GPU its own, is a line of 128 bytes for itself and one for each counter.  A counter has a word
+// for each of four epochs, 32 bytes apart on its line.  A launch is one epoch: it counts in the words of its own, and
+// clears those of the launch after next, so that a launch begins with zeros whatever happened before, also when this one
+// ends early, and with any number of counters: the own line notes how many each of the last four launches had.
 //
 //   own line, words:  0 epoch of the launch    1 warps that have read it    4 to 7 counters of a launch, by epoch
 //

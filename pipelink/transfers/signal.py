@@ -1,6 +1,7 @@
 """Signals between CTAs of the grid, or GPUs: counters in memory whose owner is stated (``signal.cu``).
 
-Those that live in a workspace, and count anew in each launch, have device code; others can be checked and placed.
+Those that live in a workspace, or in a tensor of each GPU, and count anew in each launch have device code; others can
+be checked and placed.
 """
 
 from __future__ import annotations
@@ -72,12 +73,14 @@ class Signal(Transfer):
                 if held != {"once"}:
                     message = f"signal {source} counts by epochs in workspace '{name}', which is not cleared once"
                     diagnostics.error("protocol-mismatch", message, where, notes=notes, hint='init = "once"')
-        like = {peer.tensor for view in views for peer in view.peers}
-        if data["owner"] == "peer" and (not like or data.get("workspace", next(iter(like), "")) not in like):
-            message = f"signal {source} lives in a peer buffer, none is declared"
-            if like:
-                message = f"signal {source} lives in tensor '{data['workspace']}', which no peers have"
-            diagnostics.error("protocol-mismatch", message, where)
+        if data["owner"] == "peer":
+            like, held = {peer.tensor for view in views for peer in view.peers}, data.get("workspace")
+            if not like:
+                message = f"signal {source} lives in a peer buffer, none is declared"
+                diagnostics.error("protocol-mismatch", message, where)
+            elif held is not None and held not in like:
+                message = f"signal {source} lives in tensor '{held}', which no peers have"
+                diagnostics.error("protocol-mismatch", message, where)
         if (data["scope"] == "gpu" or _by_epochs(source.port)) and not any(view.resident for view in views):
             others = "CTAs of other GPUs" if data["owner"] == "peer" else "other CTAs of the grid"
             message = f"{target} waits for {others}, but nothing keeps them resident"
