@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from cuda.bindings import driver as bindings
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT))
+sys.path.insert(0, str(ROOT))
 
 from pipelink import runtime  # noqa: E402
 from pipelink.runtime import driver  # noqa: E402
