@@ -1,10 +1,10 @@
 """Writes the pages and tables that come from the code: ``python docs/generate.py`` (``--check`` only compares).
 
-``docs/diagnostics.md`` from the catalog, ``docs/tools.md`` from the commands' arguments, ``docs/passes.md`` from the
-pass table and the passes' docstrings, ``docs/corpus.md`` from the heads of the corpus, ``pipelink/ir/dialect.irdl``
-from the dialect's schema.  Between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``: the vocabulary in ``docs/ir.md``
-and the tables in ``docs/contracts.md`` from the vocabulary of contracts and the device ABI, tables of numbers from
-``benchmarks/results``, as the plots.
+``docs/diagnostics.md`` from the catalog, ``docs/limits.md`` from the limits, ``docs/tools.md`` from the commands'
+arguments, ``docs/passes.md`` from the pass table and the passes' docstrings, ``docs/corpus.md`` from the heads of the
+corpus, ``pipelink/ir/dialect.irdl`` from the dialect's schema.  Between ``<!-- begin NAME -->`` and
+``<!-- end NAME -->``: the vocabulary in ``docs/ir.md`` and the tables in ``docs/contracts.md`` from the vocabulary of
+contracts and the device ABI, tables of numbers from ``benchmarks/results``, as the plots.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from pipelink.ir import schema
 from pipelink.map.trace import render_svg
 from pipelink.passes import PASSES, PIPELINES, PassInfo
 from pipelink.passes.pipeline import parse_pipeline, run_pipeline
-from pipelink.support import catalog
+from pipelink.support import catalog, limits
 from pipelink.support.diagnostics import LinkError, render_text
 from pipelink.tools.common import relocate
 
@@ -67,6 +67,31 @@ def diagnostics_page() -> str:
     close()
     assert seen == catalog.CATALOG.keys(), catalog.CATALOG.keys() - seen
     return "\n".join(lines).rstrip() + "\n"
+
+
+LIMITS = """What an input may ask for. An object, an archive, IR text or a command line may come from anybody: \
+what is beyond one of these limits is refused with one located error, and nothing is written. They leave room above \
+what real compositions need.
+"""
+
+
+def limits_page() -> str:
+    """Every limit, under the headings that stand as comments in its module."""
+    lines = [NOTICE + "# Limits\n", LIMITS]
+    for line in inspect.getsource(limits).splitlines():
+        if heading := re.match(r"# (\S.*)", line):
+            lines += [f"\n## {heading[1]}\n", "| at most | of |", "|---|---|"]
+        elif row := re.match(r"([A-Z_]+): Final = \S.*  # (.*)", line):
+            lines.append(f"| {_amount(getattr(limits, row[1]), row[2])} |")
+    return re.sub("\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
+def _amount(value: float, what: str) -> str:
+    """A limit's cells; bytes are written in the largest unit that divides them."""
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if what.startswith("bytes ") and not value % size:
+            return f"{value // size} {unit} | {what.removeprefix('bytes ').removeprefix('of ')}"
+    return f"{value:,} | {what}"
 
 
 def tools_page() -> str:
@@ -334,7 +359,8 @@ def fill_markers(text: str, tables: dict[str, str]) -> str:
 
 def pages() -> dict[Path, str]:
     """Every generated file and its content."""
-    texts = {"diagnostics": diagnostics_page(), "passes": passes_page(), "tools": tools_page(), "corpus": corpus_page()}
+    texts = {"diagnostics": diagnostics_page(), "limits": limits_page(), "passes": passes_page()}
+    texts |= {"tools": tools_page(), "corpus": corpus_page()}
     found = {ROOT / "docs" / f"{name}.md": text for name, text in texts.items()}
     found[Path(schema.__file__).with_name("dialect.irdl")] = schema.irdl()
     found[ROOT / "pipelink" / "include" / "pipelink" / "touches.cuh"] = touches_header()

@@ -10,8 +10,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from pipelink.support import limits
+
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
-MAX_FILES = 20_000
 
 
 def find_headers(source: Path, folders: Sequence[Path], toolkit: Sequence[Path]) -> list[Path]:
@@ -20,7 +21,7 @@ def find_headers(source: Path, folders: Sequence[Path], toolkit: Sequence[Path])
     found: dict[Path, None] = {}
     waiting = [source]
     seen = {source.resolve()}
-    while waiting and len(seen) < MAX_FILES:
+    while waiting and len(seen) < limits.HEADERS:
         current = waiting.pop()
         try:
             text = current.read_bytes()

@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pipelink.support import limits
 from pipelink.support.mlir import ir
-
-MAX_DEPTH = 64  # nesting of attributes; deeper ones are refused
 
 
 @dataclass(frozen=True, order=True)
@@ -89,7 +88,7 @@ _CONVERTERS: dict[type, Callable[[Any, int], Value]] = {
 
 def _convert(attribute: Any, depth: int) -> Value:
     converter = _CONVERTERS.get(type(attribute))
-    if converter is None or depth > MAX_DEPTH:
+    if converter is None or depth > limits.IR_ATTRIBUTE_DEPTH:
         return Opaque(str(attribute))
     return converter(attribute, depth)
 

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from pipelink.ir.locations import to_location
+from pipelink.support import limits
 from pipelink.support.diagnostics import Diagnostic, LinkError, Location, Note, error
 from pipelink.support.mlir import MLIRError, ir, irdl
 
-MAX_BYTES = 64 << 20  # of input text
-MAX_NESTING = 256  # of brackets; MLIR's parser recurses once for each
 _EMPTY_NAME = re.compile(rb'"[^"\n]*\."\s*\(')  # an empty operation name aborts MLIR's parser
 _BRACKETS = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[\[({<]|(?<!-)[\])}>]')
 
@@ -73,7 +72,7 @@ def read_text(path: Path) -> bytes:
             reason = "is a directory" if path.is_dir() else "no such file or directory"
             raise error("unreadable-input", f"cannot read '{path}': {reason}", Location(str(path)))
         with path.open("rb") as handle:
-            return handle.read(MAX_BYTES + 1)
+            return handle.read(limits.TEXT_BYTES + 1)
     except OSError as problem:
         reason = (problem.strerror or str(problem)).lower()
         raise error("unreadable-input", f"cannot read '{path}': {reason}", Location(str(path))) from problem
@@ -82,8 +81,8 @@ def read_text(path: Path) -> bytes:
 def prescan(data: bytes, name: str) -> None:
     """Refuse what MLIR's parser cannot survive: huge, binary, deeply nested texts and empty operation names."""
     where = Location(name)
-    if len(data) > MAX_BYTES:
-        raise error("invalid-ir", f"input is larger than {MAX_BYTES >> 20} MiB", where)
+    if len(data) > limits.TEXT_BYTES:
+        raise error("invalid-ir", f"input is larger than {limits.TEXT_BYTES >> 20} MiB", where)
     if not data.strip():
         raise error("empty-input", "the input is empty", where)
     if b"\0" in data:
@@ -100,8 +99,8 @@ def prescan(data: bytes, name: str) -> None:
         token = match.group()
         if token in b"[({<":
             depth += 1
-            if depth > MAX_NESTING:
-                message = f"brackets are nested deeper than {MAX_NESTING}"
+            if depth > limits.IR_NESTING:
+                message = f"brackets are nested deeper than {limits.IR_NESTING}"
                 raise error("invalid-ir", message, place(data, match.start(), name))
         elif token in b"])}>":
             depth = max(0, depth - 1)

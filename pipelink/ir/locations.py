@@ -5,17 +5,16 @@ A fused or call-site location gives its first part that names a file; named loca
 
 from __future__ import annotations
 
+from pipelink.support import limits
 from pipelink.support.diagnostics import UNKNOWN, Location
 from pipelink.support.mlir import ir
-
-_MAX_DEPTH = 16
 
 
 def to_location(location: ir.Location, depth: int = 0) -> Location:
     """The file, line and column of an MLIR location, or UNKNOWN."""
     if location.is_a_file():
         return Location(location.filename, location.start_line, location.start_col)
-    if depth > _MAX_DEPTH:
+    if depth > limits.LOCATION_DEPTH:
         return UNKNOWN
     if location.is_a_name():
         return to_location(location.child_loc, depth + 1)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pipelink.support import limits
 from pipelink.support.diagnostics import Location, error
 
 MAGIC = b"!<arch>\n"
 THIN_MAGIC = b"!<thin>\n"
-MAX_MEMBERS = 65_536
 _HEADER = 60  # bytes before each member
 _TABLES = ("/", "//", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64")
 
@@ -36,8 +36,8 @@ def members(data: bytes, path: str, where: Location) -> Iterator[tuple[str, byte
         if at + size > len(data):
             raise error("truncated-object", f"'{path}' ends before its member at byte {at - _HEADER} does", where)
         count += 1
-        if count > MAX_MEMBERS:
-            raise error("oversized-object", f"'{path}' has more than {MAX_MEMBERS} members", where)
+        if count > limits.MEMBERS:
+            raise error("oversized-object", f"'{path}' has more than {limits.MEMBERS} members", where)
         content = data[at : at + size]
         at += size + size % 2
         name = header[:16].decode("utf-8", "replace").rstrip()

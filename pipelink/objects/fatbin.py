@@ -12,11 +12,11 @@ import struct
 from typing import Any, NoReturn, cast
 
 from pipelink.objects.model import FATBIN_MAGIC, Image, ImageKind
+from pipelink.support import limits
 from pipelink.support.diagnostics import Location, error
 
 WRAPPER_MAGIC = 0x466243B1  # of an entry of .nvFatBinSegment
 WRAPPER_BYTES = 24
-MAX_IMAGES = 256  # of one translation unit
 
 _HEADER = struct.Struct("<IHHQ")  # magic, version, header bytes, payload bytes
 _ENTRY = struct.Struct("<HHIQIIHHIIIQ")  # kind, version, header and padded bytes, packed bytes, …, arch, …, flags
@@ -48,8 +48,8 @@ def split(data: bytes, toolkit: str, unit: int, name: str, where: Location) -> l
     images: list[Image] = []
     at = header
     while at < end:
-        if len(images) == MAX_IMAGES:
-            raise error("oversized-object", f"the fatbin of '{name}' has more than {MAX_IMAGES} images", where)
+        if len(images) == limits.IMAGES:
+            raise error("oversized-object", f"the fatbin of '{name}' has more than {limits.IMAGES} images", where)
         if at + _ENTRY.size > end:
             truncated("the header of an image")
         kind, _, length, padded, _, _, _, _, arch, _, _, flags = _ENTRY.unpack_from(data, at)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from pipelink.objects import archive, elf, fatbin, records
 from pipelink.objects.model import ContractComponent, Image, Object
+from pipelink.support import limits
 from pipelink.support.diagnostics import Diagnostics, Location, Note, error
 
 SECTION = ".pipelink.contract"
-MAX_FILE = 1 << 30  # bytes
 _FLAGS = "nvcc -dc -gencode arch=compute_90a,code=lto_90a"
 
 
@@ -29,8 +29,8 @@ def read_objects(path: str | Path, *, diagnostics: Diagnostics | None = None) ->
     where = Location(name)
     try:
         size = Path(path).stat().st_size
-        if size > MAX_FILE:
-            raise error("oversized-object", f"'{name}' has {size} bytes, the limit is {MAX_FILE}", where)
+        if size > limits.OBJECT_BYTES:
+            raise error("oversized-object", f"'{name}' has {size} bytes, the limit is {limits.OBJECT_BYTES}", where)
         data = Path(path).read_bytes()
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)

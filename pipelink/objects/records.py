@@ -27,15 +27,9 @@ from pipelink.contract.vocabulary import (
     TileRows,
 )
 from pipelink.objects.model import ContractComponent, Record, Value
-from pipelink.support import expr
+from pipelink.support import expr, limits
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note, error, nearest
 from pipelink.support.protocol_text import ProtocolError, located, parse_text
-
-MAX_CONTRACT = 4 << 20  # bytes of one object's contract
-MAX_RECORD = 64 << 10  # bytes of one record
-MAX_RECORDS = 20_000
-MAX_DEPTH = 8  # of nested lists and objects in a record
-MAX_TEXT = 4096  # characters of one string
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,254}", re.ASCII)
 _COMPONENT = re.compile(r"[A-Za-z_]\w{0,254}(::[A-Za-z_]\w{0,254}){0,15}", re.ASCII)
@@ -44,12 +38,12 @@ Check = Callable[[Any], bool]
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= MAX_TEXT and value.isprintable()
+    return isinstance(value, str) and 0 < len(value) <= limits.RECORD_TEXT and value.isprintable()
 
 
 def _is_protocol(value: Any) -> bool:
     """A text that may have several lines; whether it is a protocol, the verifier of the IR says."""
-    return isinstance(value, str) and _is_text("".join(value.split())) and len(value) <= MAX_TEXT
+    return isinstance(value, str) and _is_text("".join(value.split())) and len(value) <= limits.RECORD_TEXT
 
 
 def _is_name(value: Any) -> bool:
@@ -200,14 +194,14 @@ def parse(contract: bytes, origin: str, where: Location, diagnostics: Diagnostic
     Warnings go to ``diagnostics``.  Raises LinkError ``corrupt-contract``, ``future-contract``, ``oversized-object``,
     ``duplicate-component``, ``missing-definition``, ``bad-protocol`` or ``no-contract``.
     """
-    if len(contract) > MAX_CONTRACT:
-        message = f"the contract of '{origin}' has {len(contract)} bytes, the limit is {MAX_CONTRACT}"
+    if len(contract) > limits.CONTRACT_BYTES:
+        message = f"the contract of '{origin}' has {len(contract)} bytes, the limit is {limits.CONTRACT_BYTES}"
         raise error("oversized-object", message, where)
     if contract and contract[-1]:
         raise error("corrupt-contract", f"the contract of '{origin}' ends inside a record", where)
     texts = [text for text in contract.split(b"\0") if text]
-    if len(texts) > MAX_RECORDS:
-        message = f"the contract of '{origin}' has {len(texts)} records, the limit is {MAX_RECORDS}"
+    if len(texts) > limits.RECORDS:
+        message = f"the contract of '{origin}' has {len(texts)} records, the limit is {limits.RECORDS}"
         raise error("oversized-object", message, where)
     records = [record for text in texts if (record := _Parser(text, origin, where, diagnostics).record()) is not None]
     return assemble(records, origin, where)
@@ -300,8 +294,8 @@ class _Parser:
         )
 
     def _object(self) -> dict[str, Any]:
-        if len(self._text) > MAX_RECORD:
-            message = f"'{self._origin}' has a record of {len(self._text)} bytes, the limit is {MAX_RECORD}"
+        if len(self._text) > limits.RECORD_BYTES:
+            message = f"'{self._origin}' has a record of {len(self._text)} bytes, the limit is {limits.RECORD_BYTES}"
             raise error("oversized-object", message, self._where)
 
         def unique(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
@@ -318,7 +312,7 @@ class _Parser:
             )
         except (ValueError, RecursionError) as problem:
             self._corrupt(f"not a JSON record ({str(problem)[:80]})")
-        if not isinstance(value, dict) or _depth(value) > MAX_DEPTH:
+        if not isinstance(value, dict) or _depth(value) > limits.RECORD_DEPTH:
             self._corrupt("not a JSON object of bounded depth")
         return value
 
@@ -368,7 +362,7 @@ class _Parser:
 def _depth(value: Any) -> int:
     """Nesting of lists and objects; the JSON parser has bounded it by Python's recursion limit already."""
     level, depth = [value], 0
-    while level and depth <= MAX_DEPTH:
+    while level and depth <= limits.RECORD_DEPTH:
         depth += 1
         level = [
             part

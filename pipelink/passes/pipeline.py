@@ -24,11 +24,11 @@ from typing import Any, Literal, cast
 from pipelink.analysis.placement.validate import validate_placements
 from pipelink.ir import verify as verify_ir
 from pipelink.passes import PASSES, PIPELINES, Pass, PassInfo
+from pipelink.support import limits
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note, error, suggest
 from pipelink.support.mlir import MLIRError, ir
 
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_][\w.-]*)|([{},=])|(\"[^\"]*\")|([^\s{},=\"]+))")
-_MAX_LENGTH = 10_000  # characters of a pipeline
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ class _Parser:
         return token
 
     def parse(self) -> list[Pass]:
-        if len(self.text) > _MAX_LENGTH:
-            raise error("bad-pipeline", f"the pipeline is longer than {_MAX_LENGTH} characters")
+        if len(self.text) > limits.PIPELINE_TEXT:
+            raise error("bad-pipeline", f"the pipeline is longer than {limits.PIPELINE_TEXT} characters")
         found: list[Pass] = []
         while True:
             found.extend(self.item())

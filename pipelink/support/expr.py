@@ -13,11 +13,10 @@ import ast
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
+from pipelink.support import limits
 from pipelink.support.diagnostics import Location, error, nearest
 
 FUNCTIONS = ("ceildiv", "min", "max", "stride")
-_MAX_LENGTH = 500  # characters; also bounds the tree's depth
-_MAX_DEPTH = 60
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Div: "//", ast.Mod: "%",
 }  # fmt: skip
@@ -31,8 +30,8 @@ def _ceildiv(a: int, b: int) -> int:
 def parse(text: str) -> ast.expr:
     """Parse and validate.  Raises LinkError ``bad-expression``."""
     where = Location(text=text)
-    if len(text) > _MAX_LENGTH:
-        raise error("bad-expression", f"expression is longer than {_MAX_LENGTH} characters", where)
+    if len(text) > limits.EXPRESSION_TEXT:
+        raise error("bad-expression", f"expression is longer than {limits.EXPRESSION_TEXT} characters", where)
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
@@ -42,8 +41,10 @@ def parse(text: str) -> ast.expr:
 
 
 def _validate(node: ast.expr, text: str, depth: int) -> None:
-    if depth > _MAX_DEPTH:
-        raise error("bad-expression", f"expression is nested deeper than {_MAX_DEPTH}", Location(text=text))
+    if depth > limits.EXPRESSION_DEPTH:
+        raise error(
+            "bad-expression", f"expression is nested deeper than {limits.EXPRESSION_DEPTH}", Location(text=text)
+        )
     match node:
         case ast.Constant(value=bool()):
             pass

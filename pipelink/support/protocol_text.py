@@ -13,14 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NoReturn
 
-from pipelink.support import expr
+from pipelink.support import expr, limits
 from pipelink.support.diagnostics import Diagnostic, LinkError, Location, nearest
 from pipelink.support.protocol import Action, Block, Callers, Choose, Fence, Rank, Repeat, Step, Unit, Until
-
-MAX_TEXT = 4096  # characters
-MAX_NESTING = 32  # blocks within blocks
-MAX_STEPS = 512
-MAX_NUMBER = 1 << 20  # of slots kept, threads, ranks
 
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_]\w*)|(\d+)|([{};.])|(\S))", re.ASCII)
 _COUNT = re.compile(r"[^{};]*")
@@ -64,8 +59,8 @@ def located(problem: ProtocolError, text: str, location: Location, what: str) ->
 @lru_cache(maxsize=1024)
 def parse_text(text: str) -> Block:
     """As :func:`parse`.  Raises ProtocolError."""
-    if len(text) > MAX_TEXT:
-        raise ProtocolError(f"it is longer than {MAX_TEXT} characters", 1)
+    if len(text) > limits.PROTOCOL_TEXT:
+        raise ProtocolError(f"it is longer than {limits.PROTOCOL_TEXT} characters", 1)
     return _Parser(text).whole()
 
 
@@ -122,8 +117,8 @@ class _Parser:
 
     def _number(self, what: str, least: int) -> int:
         token = self._take("number", what)
-        if len(token.text) > 8 or not least <= int(token.text) <= MAX_NUMBER:
-            self._fail(f"{what} is {least} to {MAX_NUMBER}, not {token.text[:20]}", token)
+        if len(token.text) > 8 or not least <= int(token.text) <= limits.PROTOCOL_NUMBER:
+            self._fail(f"{what} is {least} to {limits.PROTOCOL_NUMBER}, not {token.text[:20]}", token)
         return int(token.text)
 
     # --- steps
@@ -132,15 +127,15 @@ class _Parser:
         steps: list[Step] = []
         while (token := self._peek()).kind == "name":
             self._steps += 1
-            if self._steps > MAX_STEPS:
-                self._fail(f"it has more than {MAX_STEPS} steps", token)
+            if self._steps > limits.PROTOCOL_STEPS:
+                self._fail(f"it has more than {limits.PROTOCOL_STEPS} steps", token)
             steps.append(self._step(depth))
         return tuple(steps)
 
     def _braces(self, depth: int) -> Block:
         token = self._take("{", "'{'")
-        if depth >= MAX_NESTING:
-            self._fail(f"blocks are nested deeper than {MAX_NESTING}", token)
+        if depth >= limits.PROTOCOL_NESTING:
+            self._fail(f"blocks are nested deeper than {limits.PROTOCOL_NESTING}", token)
         steps = self._block(depth + 1)
         self._take("}", "a step or '}'")
         return steps

@@ -28,6 +28,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from pipelink.support import limits
 from pipelink.support.diagnostics import (
     Diagnostic,
     Diagnostics,
@@ -45,9 +46,6 @@ _TERMINATED = 143  # and after SIGTERM
 _STOPS = frozenset({signal.SIGINT, signal.SIGTERM})
 _STARTED_OUTPUT_LINES = 40  # of a crashed child's stderr, kept as notes
 _LEAST_MEMORY = 8 << 30  # bytes of address space that a child may have on any machine
-_RESPONSE_DEPTH = 8  # of @files that name @files
-_MAX_INPUT = 256 << 20  # bytes of inputs that a reproducer holds
-DEFAULT_TIME_LIMIT = 900.0  # seconds
 
 
 class ToolParser(argparse.ArgumentParser):
@@ -64,7 +62,7 @@ class ToolParser(argparse.ArgumentParser):
         common = self.add_argument_group("common", "@FILE anywhere stands for the arguments in FILE.")
         common.add_argument("--diagnostics", choices=("text", "json"), default="text", help="how errors are written")
         common.add_argument(
-            "--time-limit", type=_seconds, default=DEFAULT_TIME_LIMIT, metavar="SECONDS", help="give up after this time"
+            "--time-limit", type=_seconds, default=limits.TIME, metavar="SECONDS", help="give up after this time"
         )
         common.add_argument(
             "--in-process", action="store_true", help="work in this process, where a debugger can follow"
@@ -213,8 +211,8 @@ def expand_responses(arguments: Sequence[str], depth: int = 0) -> list[str]:
             found.append(argument)
             continue
         path = argument[1:]
-        if depth >= _RESPONSE_DEPTH:
-            raise error("usage", f"response files are nested deeper than {_RESPONSE_DEPTH}", Location(path))
+        if depth >= limits.RESPONSE_DEPTH:
+            raise error("usage", f"response files are nested deeper than {limits.RESPONSE_DEPTH}", Location(path))
         try:
             text = Path(path).read_text()
         except UnicodeDecodeError as problem:
@@ -415,7 +413,7 @@ class _Child:
             except LinkError:
                 continue
             total += len(data)
-            if total <= _MAX_INPUT:
+            if total <= limits.REPRODUCER:
                 parts[f"input{index}-{Path(path).name if path != '-' else 'stdin'}"] = data
         command = f"{self.console.name} {shlex.join(self.argv)}\n# {what}, version {version()}\n"
         parts = {"command.txt": command.encode(), "stderr.txt": said, **parts}

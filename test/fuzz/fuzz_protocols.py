@@ -13,7 +13,8 @@ from pathlib import Path
 
 from pipelink import ir
 from pipelink.ir.protocol_names import check_names
-from pipelink.support.protocol_text import MAX_STEPS, ProtocolError, parse_text, steps_of
+from pipelink.support import limits
+from pipelink.support.protocol_text import ProtocolError, parse_text, steps_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 0.5  # that one text may take
@@ -86,7 +87,7 @@ def run(seed: int, budget: int) -> list[str]:
         try:
             block = parse_text(text)
             check_names(component, "run", block)
-            if sum(1 for _ in steps_of(block)) > MAX_STEPS:
+            if sum(1 for _ in steps_of(block)) > limits.PROTOCOL_STEPS:
                 failures.append(f"{index}: more steps than there may be: {text[:200]!r}")
         except ProtocolError as problem:
             if not 1 <= problem.column <= len(text) + 1:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pipelink.objects import Image, Object, fatbin, object_bytes, parse_objects, read_objects, records, write_object
+from pipelink.objects import Image, Object, fatbin, object_bytes, parse_objects, read_objects, write_object
+from pipelink.support import limits
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location
 from pipelink.target import target
 
@@ -187,10 +188,10 @@ def test_huge_integers_are_refused() -> None:
 
 def test_contracts_are_bounded() -> None:
     image = Image("sm_80", "ltoir", "", CODE)
-    long = text({**PARAM, "type": "x"})[0] + b" " * records.MAX_RECORD
+    long = text({**PARAM, "type": "x"})[0] + b" " * limits.RECORD_BYTES
     assert refuse(object_bytes([image], [*text(HEAD), long])).id == "oversized-object"
-    assert refuse(object_bytes([image], [b" " * (records.MAX_CONTRACT + 1)])).id == "oversized-object"
-    assert refuse(object_bytes([image], [b"x"] * (records.MAX_RECORDS + 1))).id == "oversized-object"
+    assert refuse(object_bytes([image], [b" " * (limits.CONTRACT_BYTES + 1)])).id == "oversized-object"
+    assert refuse(object_bytes([image], [b"x"] * (limits.RECORDS + 1))).id == "oversized-object"
 
 
 def test_what_one_record_cannot_show() -> None:

@@ -20,9 +20,9 @@ from pipelink.analysis.protocol.language import (
 )
 from pipelink.ir import builder, new_context, program, verify
 from pipelink.ir.views import Component
+from pipelink.support import limits
 from pipelink.support.diagnostics import LinkError, Location
 from pipelink.support.protocol import Action, Block, Callers, Choose, Fence, Rank, Repeat, Until
-from pipelink.support.protocol_text import MAX_NESTING, MAX_STEPS, MAX_TEXT
 
 HERE = Location("x.cu", 7)
 TILE = {"element": "f32", "shape": [32], "layout": "row_major", "align": 128}
@@ -113,9 +113,9 @@ def test_keywords_are_names_where_a_subject_stands() -> None:
         ("a.wait by 1 warp keep 1;", "expected ';'", 18),
         ("fence generic;", "unknown fence", 7),
         ("größe.wait;", "expected ';'", 3),
-        ("a" * (MAX_TEXT + 1), "longer than", 1),
-        ("a;" * (MAX_STEPS + 1), "more than", 2 * MAX_STEPS + 1),
-        ("repeat 1 {" * (MAX_NESTING + 1), "nested deeper", 10 * (MAX_NESTING + 1)),
+        ("a" * (limits.PROTOCOL_TEXT + 1), "longer than", 1),
+        ("a;" * (limits.PROTOCOL_STEPS + 1), "more than", 2 * limits.PROTOCOL_STEPS + 1),
+        ("repeat 1 {" * (limits.PROTOCOL_NESTING + 1), "nested deeper", 10 * (limits.PROTOCOL_NESTING + 1)),
         ("repeat " + "(" * 3000 + "{ }", "longer than", 8),
     ],
 )

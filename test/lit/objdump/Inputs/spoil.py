@@ -5,7 +5,8 @@ import struct
 import sys
 from pathlib import Path
 
-from pipelink.objects import Image, object_bytes, read_objects, records
+from pipelink.objects import Image, object_bytes, read_objects
+from pipelink.support import limits
 
 good, prefix = sys.argv[1:]
 data = Path(good).read_bytes()
@@ -51,7 +52,7 @@ RESULTS = {
     "shared": data[:16] + struct.pack("<H", 3) + data[18:],
     "truncated": data[: len(data) // 2],
     "corrupt": data[:magic] + bytes(4) + data[magic + 4 :],
-    "oversized": rebuild([b"x" * (records.MAX_CONTRACT + 1)]),
+    "oversized": rebuild([b"x" * (limits.CONTRACT_BYTES + 1)]),
     "no-contract": rebuild([]),
     "no-ltoir": not_ltoir(),
     "code": broken_code(),

@@ -1,0 +1,41 @@
+"""How much of everything an input may ask for: what is beyond is refused with one located error.
+
+Whoever reads something that others wrote bounds it by a constant of this module; docs/limits.md is made of its lines.
+The values leave room above what real compositions need, and keep reading and checking within seconds and 2 GiB.
+Facts of the hardware are no limits of this kind: they are in :mod:`pipelink.target`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Commands
+TIME: Final = 900.0  # seconds that a command may work; `--time-limit`
+REPRODUCER: Final = 256 << 20  # bytes of inputs that are kept after a crash
+RESPONSE_DEPTH: Final = 8  # `@file`s that name `@file`s
+HEADERS: Final = 20_000  # files that a dependency file names
+PIPELINE_TEXT: Final = 10_000  # characters of a pass pipeline
+
+# Objects
+OBJECT_BYTES: Final = 1 << 30  # bytes of an object or archive
+IMAGES: Final = 256  # code images of one translation unit
+MEMBERS: Final = 65_536  # members of an archive
+CONTRACT_BYTES: Final = 4 << 20  # bytes of one object's contract
+RECORDS: Final = 20_000  # records of one object's contract
+RECORD_BYTES: Final = 64 << 10  # bytes of one record
+RECORD_DEPTH: Final = 8  # lists and objects within each other in a record
+RECORD_TEXT: Final = 4096  # characters of one string in a record
+
+# IR
+TEXT_BYTES: Final = 64 << 20  # bytes of a kernel's IR
+IR_NESTING: Final = 256  # brackets within each other; MLIR's parser recurses once for each
+IR_ATTRIBUTE_DEPTH: Final = 64  # attributes within each other
+LOCATION_DEPTH: Final = 16  # locations within each other that are followed
+
+# Expressions and protocols
+EXPRESSION_TEXT: Final = 500  # characters of an expression of the launch contract
+EXPRESSION_DEPTH: Final = 60  # brackets and operators within each other in it
+PROTOCOL_TEXT: Final = 4096  # characters of a stated protocol
+PROTOCOL_NESTING: Final = 32  # blocks within each other in it
+PROTOCOL_STEPS: Final = 512  # steps of it
+PROTOCOL_NUMBER: Final = 1 << 20  # slots kept, threads and ranks that it names
