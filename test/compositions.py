@@ -121,6 +121,11 @@ def _affine(c: Composer) -> None:
     c.kernel.connect(c.add("launch", "fill").value, c.add("launch", "affine").value)
 
 
+def _rope(c: Composer) -> None:
+    """A component that states its stack."""
+    c.kernel.connect(c.add("rope", "rope").rotate, c.add("rope", "rotation").rotate)
+
+
 def _twice(c: Composer) -> None:
     """One object with a large body, instantiated twice."""
     total = c.add("launch", "sum")
@@ -298,6 +303,7 @@ COMPOSITIONS: dict[str, Build] = (
         "ranks": _alone("ranks"),
         "persistent": _alone("persistent"),
         "affine": _affine,
+        "rope": _rope,
         "twice": _twice,
         "ring_plain_plain": _ring("plain", "plain"),
         "ring_swizzled_swizzled": _ring("swizzled", "swizzled"),

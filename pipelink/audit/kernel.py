@@ -17,9 +17,9 @@ from pipelink.backend import cubin as cubin_file
 from pipelink.backend import sass
 from pipelink.backend.nvjitlink import demangle
 from pipelink.ir.placement import ConnectionPlacement, InstancePlacement, KernelPlacement, RingPlacement
-from pipelink.target import REGISTERS_PER_SM
+from pipelink.target import MAX_THREAD_REGISTERS, REGISTERS_PER_SM
 
-_WARNING = re.compile(r"^.*\bC75\d\d\b.*$", re.MULTILINE)
+WARNING = re.compile(r"^.*\bC75\d\d\b.*$", re.MULTILINE)
 _SPILL = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 
 
@@ -169,14 +169,15 @@ def _spills(counts: sass.Counts, log: str, facts: cubin_file.CubinFacts, expecte
 def _registers(kernel: sass.Function, facts: cubin_file.CubinFacts, expected: Expectation) -> list[Check]:
     regions = sass.register_regions(kernel)
     placed, found = sorted(set(expected.registers)), sorted({region.registers for region in regions})
+    entry = min(MAX_THREAD_REGISTERS, REGISTERS_PER_SM // (expected.threads * expected.min_ctas))
     checks = [
         Check("setmaxnreg", "audit-setmaxnreg", _list(placed), _list(found), placed == found),
         Check(
             "registers at entry",
             "audit-registers",
-            f"at most {REGISTERS_PER_SM // (expected.threads * expected.min_ctas)}",
+            f"at most {entry}",
             str(facts.registers),
-            facts.registers * expected.threads * expected.min_ctas <= REGISTERS_PER_SM,
+            facts.registers <= entry,
         ),
     ]
     for registers in found:
@@ -257,7 +258,7 @@ def _threads(facts: cubin_file.CubinFacts, expected: Expectation) -> Check:
 def _warnings(log: str, expected: Expectation) -> Check:
     """What ptxas ignored or serialised.  A warpgroup that can leave a role early has to wait for its wgmma: there alone
     (C7517), or everywhere (C7518)."""
-    lines = list(dict.fromkeys(line.strip() for line in _WARNING.findall(log)))
+    lines = list(dict.fromkeys(line.strip() for line in WARNING.findall(log)))
     if expected.leaves:
         lines = [line for line in lines if not re.search(r"\bC751[78]\b", line)]
     return Check(

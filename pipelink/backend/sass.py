@@ -26,6 +26,7 @@ _INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;?\s*(?:\(\*(.*)\
 _PREDICATE = re.compile(r"^(@!?U?P\w+)\s+")
 _SYMBOL = re.compile(r"`\(([^()]*)\)")
 _REGISTER = re.compile(r"(?<![A-Za-z0-9_])R(\d+)(\.64)?")
+_SLOT = re.compile(r"c\[0x4\]\[(0x[0-9a-f]+)\]")  # the constant bank that holds addresses of variables
 _SETMAXNREG = re.compile(r"(0x[0-9a-f]+|\d+)$")
 _ALLOCATION_SPAN = 16  # instructions before an allocation of tensor memory among which its size is set
 
@@ -140,6 +141,12 @@ def disassemble(cubin: bytes) -> str:
     return text
 
 
+def disassemble_lines(cubin: bytes) -> str:
+    """The text of ``nvdisasm -c -gi``: instructions below the lines of source that they were made of.
+    Raises LinkError ``disassembly-failed``."""
+    return _nvdisasm(cubin, "-ndf", "-gi")
+
+
 def _nvdisasm(cubin: bytes, *options: str) -> str:
     with tempfile.TemporaryDirectory(prefix="pipelink-") as folder:
         path = Path(folder) / "kernel.cubin"
@@ -169,9 +176,8 @@ def parse(text: str) -> Sass:
             functions.append(Function(name, tuple(instructions), dict(labels)))
 
     for line in text.splitlines():
-        found = _INSTRUCTION.match(line)
-        if found:
-            instructions.append(_instruction(int(found[1], 16), found[2], found[3] or ""))
+        if (instruction := parse_instruction(line)) is not None:
+            instructions.append(instruction)
             continue
         stripped = line.strip()
         if stripped.startswith(".section"):
@@ -187,7 +193,12 @@ def parse(text: str) -> Sass:
     return Sass(arch, tuple(functions))
 
 
-def _instruction(offset: int, body: str, comment: str) -> Instruction:
+def parse_instruction(line: str) -> Instruction | None:
+    """The instruction in a line of a listing, if there is one."""
+    found = _INSTRUCTION.match(line)
+    if not found:
+        return None
+    offset, body, comment = int(found[1], 16), found[2], found[3] or ""
     body = " ".join(body.rstrip("; ").split())
     predicate = _PREDICATE.match(body)
     if predicate:
@@ -211,7 +222,7 @@ def count(sass: Sass) -> Counts:
     barrier_ids: set[int] = set()
     total = 0
     for function in sass.functions:
-        calls += component_calls(function)
+        calls += [callee for _, callee in component_calls(function)]
         for instruction in function.instructions:
             mnemonic = instruction.mnemonic
             total += mnemonic != "NOP"
@@ -237,14 +248,14 @@ def barrier_id(instruction: Instruction) -> int | None:
         return None
 
 
-def component_calls(function: Function) -> list[str]:
-    """The callees of all calls but those to ptxas helpers, in order.
+def component_calls(function: Function) -> list[tuple[Instruction, str]]:
+    """All calls but those to ptxas helpers, in order, each with its callee.
 
     ptxas may clone a helper per register budget, without a symbol: a call to a bare label counts as a helper's only
     where every symbol in the section is one.  On sm_80 it also writes CALL for a jump out of divergent code; what
     never returns from there is no callee."""
     only_helpers = bool(function.symbols) and all(s.startswith(INTERNAL_PREFIX) for s in function.symbols)
-    found: list[str] = []
+    found: list[tuple[Instruction, str]] = []
     for instruction in function.instructions:
         if instruction.mnemonic != "CALL":
             continue
@@ -253,7 +264,7 @@ def component_calls(function: Function) -> list[str]:
             continue
         if target in function.labels and not _returns(function, function.labels[target]):
             continue
-        found.append(target)
+        found.append((instruction, target))
     return found
 
 
@@ -366,8 +377,8 @@ def _width(instruction: Instruction, position: int) -> int:
 def compare(a: bytes | Sass, b: bytes | Sass) -> list[str]:
     """The lines in which two cubins differ, ``-`` for ``a`` and ``+`` for ``b``; empty if they are the same.
 
-    Addresses, label names and the sections' own names are normalised; branch targets are compared by the number of
-    the instruction they lead to, but only shown when nothing else differs."""
+    Addresses, label names, the sections' own names and the slots of variables' addresses are normalised; branch targets
+    are compared by the number of the instruction they lead to, but only shown when nothing else differs."""
     left, right = (x if isinstance(x, Sass) else read(x) for x in (a, b))
     exact = [_normalised(sass, targets=True) for sass in (left, right)]
     if exact[0] == exact[1]:
@@ -380,6 +391,7 @@ def compare(a: bytes | Sass, b: bytes | Sass) -> list[str]:
 
 def _normalised(sass: Sass, *, targets: bool) -> list[str]:
     lines: list[str] = []
+    slots: dict[str, int] = {}  # in the order in which code first names them: how many there are, each link decides
     for function in sass.functions:
 
         def target(found: re.Match[str], function: Function = function) -> str:
@@ -391,6 +403,9 @@ def _normalised(sass: Sass, *, targets: bool) -> list[str]:
                 return f"`({label.replace(f'${function.name}$', '$')})"
             return f"`({function.labels.get(label, label)})" if targets else "`(L)"
 
+        def slot(found: re.Match[str]) -> str:
+            return f"c[0x4][{slots.setdefault(found[1], len(slots))}]"
+
         for instruction in function.instructions:
-            lines.append(_SYMBOL.sub(target, instruction.text))
+            lines.append(_SLOT.sub(slot, _SYMBOL.sub(target, instruction.text)))
     return lines

@@ -25,6 +25,7 @@ from pipelink.contract.fields import (
 )
 
 MAX_ARRIVALS: Final = (1 << 20) - 1  # that an mbarrier counts in a phase (PTX ISA, mbarrier)
+MAX_STACK: Final = 512 << 10  # bytes of local memory that a thread can have (CUDA C++ Programming Guide)
 ABI: Final = 1  # the newest version of contracts and of the component ABI that this package reads, and what it writes
 
 # ---------------------------------------------------------------- values
@@ -418,6 +419,12 @@ class Tmem(Declaration, op="tmem", about="tensor-memory columns"):
     role = _ROLE
 
 
+class Stack(Declaration, op="stack", about="stack (local memory) that a thread needs for the component's code"):
+    """Each instance adds its own."""
+
+    bytes = number("bytes a thread").by(Written(most=MAX_STACK))
+
+
 class Pool(Declaration, op="pool", about="pages of shared memory lent at run time"):
     sym_name = _SYMBOL
     page_bytes = number("size of a page")
@@ -514,14 +521,14 @@ class Promise(Require, op="promise", about="something that holds", parents=_BOTH
 DECLARATIONS: Final[dict[str, type[Declaration]]] = {
     cls.operation: cls
     for cls in (
-        *(Role, Port, Smem, State, Barrier, Protocol, Mbarrier, Tmem, Pool, Param),
+        *(Role, Port, Smem, State, Barrier, Protocol, Mbarrier, Tmem, Stack, Pool, Param),
         *(Tensor, Bind, Derive, Grid, Cluster, Resident, Workspace, Peer, Require, Promise),
     )
 }
 #: The operations that headers declare.
 WRITTEN: Final = (
-    *("role", "port", "smem", "state", "barrier", "mbarrier", "tmem", "protocol", "param", "tensor", "bind", "derive"),
-    *("grid", "cluster", "resident", "workspace", "peer", "require", "promise"),
+    *("role", "port", "smem", "state", "barrier", "mbarrier", "tmem", "stack", "protocol", "param", "tensor", "bind"),
+    *("derive", "grid", "cluster", "resident", "workspace", "peer", "require", "promise"),
 )
 
 

@@ -143,6 +143,9 @@ class ComponentBuilder(ModuleBuilder):
     def tmem(self, name: str, columns: int, *, location: Location = UNKNOWN, **attributes: Value) -> None:
         self.add("tmem", location, sym_name=name, columns=columns, **attributes)
 
+    def stack(self, bytes: int, *, location: Location = UNKNOWN) -> None:
+        self.add("stack", location, bytes=bytes)
+
     def pool(
         self, name: str, page_bytes: int, pages: tuple[int, int], align: int, *, location: Location = UNKNOWN
     ) -> None:

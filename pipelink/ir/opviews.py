@@ -141,6 +141,10 @@ class Tmem(vocabulary.Tmem, View):
     pass
 
 
+class Stack(vocabulary.Stack, View):
+    pass
+
+
 class Pool(vocabulary.Pool, View):
     pass
 
@@ -268,7 +272,7 @@ class Overlay(View, op="overlay", about="buffers that may lie on each other", pa
 VIEWS: dict[str, type[View]] = {
     f"pipelink.{cls.operation}": cls
     for cls in (
-        *(Role, Port, Smem, State, Barrier, ProtocolDecl, Mbarrier, Tmem, Pool, Param),
+        *(Role, Port, Smem, State, Barrier, ProtocolDecl, Mbarrier, Tmem, Stack, Pool, Param),
         *(Tensor, Bind, Derive, Grid, Cluster, Resident, Workspace, Peer, Require, Promise),
         *(Instance, Connect, Exclusive, Overlay),
     )

@@ -35,6 +35,7 @@ from pipelink.ir.opviews import (
     Resident,
     Role,
     Smem,
+    Stack,
     State,
     Tensor,
     Tmem,
@@ -73,6 +74,7 @@ __all__ = [
     "Resident",
     "Role",
     "Smem",
+    "Stack",
     "State",
     "Tensor",
     "Tile",
@@ -224,6 +226,12 @@ class Component(ModuleView):
     @cached_property
     def tmem(self) -> dict[str, Tmem]:
         return _by_name(self.all(Tmem))
+
+    @property
+    def stack_bytes(self) -> int:
+        """Bytes of stack a thread that an instance may need."""
+        found = self.first(Stack)
+        return found.bytes if found is not None else 0
 
     @cached_property
     def pools(self) -> dict[str, Pool]:

@@ -25,7 +25,7 @@ Only this package knows both passes and backend; everything heavy is imported wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -35,7 +35,7 @@ from pipelink.link.objects import audit_objects, object_images, verify_objects
 from pipelink.link.read import Source, read
 from pipelink.link.request import Observer, Request
 from pipelink.link.result import Emitted, LinkedTarget, decode, encode
-from pipelink.support.diagnostics import Diagnostics, Location, error
+from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, Location, error
 
 if TYPE_CHECKING:
     from pipelink.audit.report import KernelReport
@@ -123,7 +123,7 @@ def _run(
     if join_audits is not None:
         with watch.timed("audit objects"):
             join_audits()
-    report = audit_kernel(linked, images, source, placed, launch, watch)
+    report = audit_kernel(linked, images, source, placed, launch, request, watch)
     return LinkedTarget(
         name=source.name,
         arch=source.arch,
@@ -220,12 +220,7 @@ def _snapshot(source: Source, watch: Observer) -> Placed | None:
         "instances": {name: instance.placement_attribute for name, instance in kernel.instances.items()},
         "connections": {connect.name: connect.placement_attribute for connect in kernel.connects},
     }
-    stack_bytes = sum(
-        int(promise.value)
-        for instance in kernel.instances.values()
-        for promise in views.components[instance.component].promises
-        if promise.name == "stack_bytes"
-    )
+    stack_bytes = sum(views.components[instance.component].stack_bytes for instance in kernel.instances.values())
     with watch.timed("map"):
         svg, text = render_svg(views, kernel), render_text(views, kernel)
     watch.kept(f"{source.arch}.placed.mlir", f"{source.module}\n")
@@ -367,9 +362,16 @@ def link_images(
 
 
 def audit_kernel(
-    linked: Linked, images: Sequence[Image], source: Source, placed: Placed, launch: dict[str, Any], watch: Observer
+    linked: Linked,
+    images: Sequence[Image],
+    source: Source,
+    placed: Placed,
+    launch: dict[str, Any],
+    request: Request,
+    watch: Observer,
 ) -> KernelReport:
-    """Hold the cubin against contracts and placement.  Raises LinkError with every check that fails."""
+    """Hold the cubin against contracts and placement.  Raises LinkError with every check that fails, and where in the
+    components' sources the reason lies."""
     from pipelink.audit import kernel
     from pipelink.target import target
 
@@ -385,8 +387,38 @@ def audit_kernel(
     inputs = [kernel.LinkInput(image.name, "ltoir") for image in images]
     with watch.timed("audit"):
         report = kernel.audit(linked.data, expected, log=linked.log, inputs=inputs)
-    report.raise_if_failed()
+    if not report.ok:
+        with watch.timed("explain"):
+            raise LinkError(_explained(report, linked, images, source, request, watch))
     return report
+
+
+def _explained(
+    report: KernelReport,
+    linked: Linked,
+    images: Sequence[Image],
+    source: Source,
+    request: Request,
+    watch: Observer,
+) -> list[Diagnostic]:
+    """What failed, with the places in the components' sources, for which the kernel is linked with line information."""
+    from pipelink.audit import explain
+    from pipelink.backend.nvjitlink import Image
+
+    lined, unwatched = replace(request, lineinfo=True), Observer()
+
+    def ptx() -> str:
+        return link_images(images, source, lined, unwatched, ptx=True).data.decode("utf-8", "replace")
+
+    try:
+        if not request.lineinfo:
+            entry = Image(images[0].name, compile_entry(source, lined, unwatched).ltoir)
+            images = [entry, *images[1:]]
+            linked = link_images(images, source, lined, unwatched)
+        used = [c for item in source.objects for c in item.components if c.symbol in source.components]
+        return explain.explain(report, linked, ptx, used)
+    except LinkError:  # the reason stays what it is
+        return report.diagnostics()
 
 
 def _linker_version() -> str:

@@ -99,6 +99,10 @@ class Contract:
         """``columns`` of tensor memory."""
         return self.add("tmem", name, columns=columns)
 
+    def stack(self, bytes: int) -> Contract:
+        """Bytes of stack a thread that the code needs."""
+        return self.add("stack", "stack", bytes=bytes)
+
     def protocol(self, of: str, text: str) -> Contract:
         """In what order role or answer ``of`` uses its ports, in the language of docs/protocols.md."""
         return self.add("protocol", of, text=text)

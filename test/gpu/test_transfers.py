@@ -58,6 +58,25 @@ def test_mbarriers_of_the_components_own(torch: Any, load: Any) -> None:
         assert torch.equal(y, 2 * x), (rows, columns)
 
 
+def test_rotary_embedding_by_sines_that_need_stack(torch: Any, load: Any) -> None:
+    """Angles up to 130,000: the sines' slow path, which works in local memory."""
+    kernel = load("rope")
+    for rows in (1, 7, 4096):
+        x = torch.randn(rows, 128, device="cuda")
+        position = torch.randint(0, 131072, (rows,), device="cuda", dtype=torch.int32)
+        y = torch.full_like(x, float("nan"))
+        kernel(x=x, y=y, position=position)
+        # the angle as the kernel has it, in f32: its rounding is large against the sine's
+        frequency = torch.exp2(torch.arange(64, device="cuda", dtype=torch.float32) * (-13.287712379549449 / 64))
+        angle = (position.float()[:, None] * frequency).double()
+        a, b = x.double().split(64, dim=1)
+        expected = torch.cat((a * angle.cos() - b * angle.sin(), b * angle.cos() + a * angle.sin()), dim=1)
+        error = (y.double() - expected).abs()
+        # exp2f may be off by a unit in the last place, in the kernel and here: 2^-22 of the angle
+        allowed = 1e-6 + 2.0**-22 * angle.repeat(1, 2).abs()
+        assert (error <= 3 * allowed * (a.abs() + b.abs()).repeat(1, 2)).all(), rows
+
+
 def test_two_readers_of_one_ring(torch: Any, load: Any) -> None:
     kernel = load("ring_two_readers")
     for steps in STEPS:

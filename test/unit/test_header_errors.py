@@ -71,6 +71,7 @@ CASES = {
         1,
         "PL_MBARRIER: not an attribute; known: pl::arrivals<n>",
     ),
+    "no-stack": ("PL_STACK(0);", 1, "PL_STACK(bytes): at least 1"),
     "tmem-too-wide": ("PL_TMEM(kept, 1024);", 1, "PL_TMEM(name, columns, ...): 1 to 512 columns"),
     "protocol-twice": (
         'PL_ROLE(load, pl::warps<1>);\nPL_PROTOCOL(load, "a;");\nPL_PROTOCOL(load, "b;");',

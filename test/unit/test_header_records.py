@@ -74,6 +74,7 @@ EXPECTED: list[dict[str, Any]] = [
     {"op": "grid", "name": "grid", "value": ["min(m_tiles * n_tiles, sms * occupancy)", "1", "1"]},
     {"op": "cluster", "name": "cluster", "value": [2, 1, 1]},
     {"op": "resident", "name": "resident"},
+    {"op": "stack", "name": "stack", "bytes": 48},
     {"op": "workspace", "name": "counters", "bytes": "m_tiles * 4", "init": "zero"},
     {"op": "require", "name": "k_major", "key": "k_major", "value": 1},
     {"op": "promise", "name": "order", "key": "order", "value": 'row "major"'},

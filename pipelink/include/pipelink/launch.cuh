@@ -80,6 +80,11 @@ PL_FN_ void write_tensor(writer& w) {
 #define PL_GRID(...) PL_STATEMENT_(grid, grid, "grid", ::pl::detail::write_extent(pl_writer, __VA_ARGS__))
 // PL_CLUSTER(2, 1, 1);
 #define PL_CLUSTER(...) PL_STATEMENT_(cluster, cluster, "cluster", ::pl::detail::write_extent(pl_writer, __VA_ARGS__))
+// PL_STACK(64);  bytes of stack a thread that the component's code needs: local memory, for arrays that are indexed at
+// run time, which sinf, cosf and tanf have for large arguments.
+#define PL_STACK(bytes_) \
+  static_assert((bytes_) >= 1, "PL_STACK(bytes): at least 1"); \
+  PL_STATEMENT_(stack, stack, "stack", pl_writer.field("bytes", static_cast<long long>(bytes_)))
 // PL_RESIDENT;  all CTAs of the grid must be on the device at once.
 #define PL_RESIDENT PL_STATEMENT_(resident, resident, "resident", )
 // PL_WORKSPACE(counters, "m_tiles * 4", pl::zeroed);  global memory for the launch, in bytes.

@@ -269,7 +269,7 @@ PL_DEFINE(value)(pl::self, int i) -> float {
     with pytest.raises(LinkError) as caught:
         link(replace(request_, objects=(fill, path)))
     assert {d.id for d in caught.value.diagnostics} == {"audit-stack", "audit-spill"}
-    allowed = source.replace("PL_ANSWER(", "PL_PROMISE(stack_bytes, 256);\nPL_ANSWER(")
+    allowed = source.replace("PL_ANSWER(", "PL_STACK(256);\nPL_ANSWER(")
     assert link(replace(request_, objects=(fill, compiled(allowed, "allowed")))).audit.ok  # type: ignore[operator]
 
 

@@ -33,6 +33,7 @@ PL_DERIVE(k_steps, "ceildiv(K, 64)");
 PL_GRID("min(m_tiles * n_tiles, sms * occupancy)");
 PL_CLUSTER(2);
 PL_RESIDENT;
+PL_STACK(48);
 PL_WORKSPACE(counters, "m_tiles * 4", pl::zeroed);
 PL_REQUIRE(k_major, 1);
 PL_PROMISE(order, "row \"major\"");
