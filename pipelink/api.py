@@ -33,7 +33,7 @@ _NAMED = ("port", "param", "role", "smem", "state", "barrier", "mbarrier", "tmem
 _OWN = Path(__file__).parent
 
 
-def _caller() -> Location:
+def caller() -> Location:
     """The first line outside this package that led here."""
     frame = inspect.currentframe()
     while frame is not None and _is_own(frame.f_code.co_filename):
@@ -78,7 +78,7 @@ class Instance:
             raise error(
                 "unknown-name",
                 f"component '{self._component.symbol}' has no '{name}'; it has {', '.join(self._kinds) or 'nothing'}",
-                _caller(),
+                caller(),
                 notes=[Note("the component is declared here", self._component.location)],
                 hint=nearest(name, self._kinds),
             )
@@ -152,7 +152,7 @@ class Kernel:
     name: str
     target: str = "sm_90a"
     min_ctas: int | None = None
-    location: Location = field(default_factory=_caller)
+    location: Location = field(default_factory=caller)
     _objects: list[Object] = field(default_factory=list[Object], repr=False)
     _calls: list[_Call] = field(default_factory=list[_Call], repr=False)
     _names: set[str] = field(default_factory=set[str], repr=False)
@@ -166,9 +166,9 @@ class Kernel:
         ``component`` (``acme::x`` or its last part) is needed where there are several; ``name`` is the instance's,
         by default the component's last part; ``renames`` give its tensors, derived values or parameters other names in
         the launch contract.  Raises LinkError from reading, ``unknown-component`` or ``duplicate-name``."""
-        where = _caller()
+        where = caller()
         objects = [source] if isinstance(source, Object) else read_objects(Path(source))
-        owner, chosen = _choose(objects, component, where)
+        owner, chosen = choose(objects, component, where)
         own = name or self._unused(chosen.name.split("::")[-1])
         if own in self._names:
             raise error("duplicate-name", f"kernel '{self.name}' has two instances named '{own}'", where)
@@ -203,7 +203,7 @@ class Kernel:
         """Connect two ports; ``source`` gives, calls or lends.  ``transfer`` and ``stages`` override the linker's
         choice, ``weight`` says how much depth matters beside other rings, ``shared`` which tiles of a slot both CTAs of
         the cluster need (transfer ``cluster``), ``credit`` (0 or 1) whether a token is there at the start."""
-        where = _caller()
+        where = caller()
         for end in (source, target):
             if end.kind != "port":
                 raise error("unknown-port", f"'{end}' is a {end.kind}, not a port", where)
@@ -223,7 +223,7 @@ class Kernel:
     def bind(self, param: Reference, value: str | int | bool) -> None:
         """Bind a parameter: a number is known at link time and folds; a text is an expression, a tensor's or a
         workspace's name."""
-        where = _caller()
+        where = caller()
         if param.kind != "param":
             raise error("unknown-name", f"'{param}' is a {param.kind}, not a parameter", where)
         from pipelink.ir import SymbolRef
@@ -236,47 +236,47 @@ class Kernel:
 
     def tensor(self, name: str, element: str, shape: Sequence[str | int], access: str = "read") -> None:
         """Declare a tensor argument; wins over what components declare."""
-        where = _caller()
+        where = caller()
         self._record(lambda b: b.tensor(name, element, shape, access, location=where))
 
     def derive(self, name: str, value: str) -> None:
         """Declare a derived value, such as ``ceildiv(K, 64)``."""
-        where = _caller()
+        where = caller()
         self._record(lambda b: b.derive(name, value, location=where))
 
     def grid(self, *value: str | int) -> None:
         """The grid's extents, in CTAs, as expressions."""
-        where = _caller()
+        where = caller()
         self._record(lambda b: b.grid(*value, location=where))
 
     def cluster(self, *value: int) -> None:
         """The cluster's extents, in CTAs."""
-        where = _caller()
+        where = caller()
         self._record(lambda b: b.cluster(*value, location=where))
 
     def resident(self) -> None:
         """All CTAs of the grid must run at the same time."""
-        where = _caller()
+        where = caller()
         self._record(lambda b: b.resident(location=where))
 
     def workspace(self, name: str, bytes: str | int, init: str = "none") -> None:
         """Device memory of the launch; ``init`` is none or zero."""
-        where = _caller()
+        where = caller()
         self._record(lambda b: b.workspace(name, bytes, init, location=where))
 
     def promise(self, name: str, value: str | int | bool) -> None:
         """Meet a component's requirement."""
-        where = _caller()
+        where = caller()
         self._record(lambda b: b.promise(name, value, location=where))
 
     def exclusive(self, name: str, *roles: Reference) -> None:
         """These roles share warps: they run one after the other, in this order."""
-        where = _caller()
+        where = caller()
         self._record(lambda b: b.exclusive(name, [role.path for role in roles], location=where))
 
     def overlay(self, *buffers: Reference, because: str) -> None:
         """These buffers may share memory, for the reason given."""
-        where = _caller()
+        where = caller()
         self._record(lambda b: b.overlay([buffer.path for buffer in buffers], because, location=where))
 
     # -------------------------------------------------------------------------------------------------------- linking
@@ -341,7 +341,7 @@ class Kernel:
         return str(emit(request, "monolith", folders=[Path(folder) for folder in folders]).content)
 
 
-def _choose(objects: Sequence[Object], wanted: str | None, where: Location) -> tuple[Object, ContractComponent]:
+def choose(objects: Sequence[Object], wanted: str | None, where: Location) -> tuple[Object, ContractComponent]:
     """The component that is meant, and the object that defines it."""
     known = {c.name: (item, c) for item in objects for c in item.components}
     if wanted is None:

@@ -104,7 +104,7 @@ def is_torch(value: object) -> bool:
 
 
 def view(name: str, value: object, stream: int | None = None) -> TensorView:
-    """The tensor argument ``name``.
+    """The tensor argument ``name``; a view is taken as it is.
 
     ``stream`` is the CUDA stream handle that will use it, for DLPack's ordering; None asks for none.
     Raises LinkError ``argument-type``, ``argument-device`` or ``argument-dtype``."""
@@ -114,6 +114,8 @@ def view(name: str, value: object, stream: int | None = None) -> TensorView:
         return _dlpack_view(name, value, stream)
     if hasattr(value, "__cuda_array_interface__"):
         return _array_interface_view(name, value)
+    if isinstance(value, TensorView):
+        return value
     raise error(
         "argument-type",
         f"tensor '{name}': expected a CUDA tensor (DLPack or __cuda_array_interface__), given {type(value).__name__}",

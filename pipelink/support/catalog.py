@@ -106,6 +106,10 @@ CATALOG: dict[str, str] = {
     "kernel-hang": "a wait of a debug link passed its limit: roles wait for each other, or for one that is gone",
     "no-timeline": "a kernel was linked without a timeline, or not launched",
     "preload-needed": "a kernel would be loaded or given memory inside a graph capture",
+    # testing
+    "bench-unsupported": "a component's port has no generated other end, so it cannot be tested alone",
+    "bench-overflow": "a component under test gave more items, or made more calls, than were expected",
+    "bad-bench": "a saved bench is damaged, malformed or of another version",
     # passes and tools
     "bad-pipeline": "the text of a pass pipeline is wrong",
     "time-limit": "a tool worked longer than its time limit",

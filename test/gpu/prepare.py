@@ -3,7 +3,8 @@
 They go to ``./carry`` (or the folder given), so that a machine with a GPU and torch, but no compiler, can run
 ``python -m pytest test/gpu`` over them.  Environment variable PIPELINK_GPU_PACKAGES names another folder there.  Folder
 ``racecheck`` holds them once more with every thread arriving at its mbarriers: the tool does not see that an elected
-thread arrives for its warp.  Folder ``debug`` holds debug links, some of which hang.
+thread arrives for its warp.  Folder ``debug`` holds debug links, some of which hang, folder ``bench`` components that
+are tested alone.
 """
 
 import argparse
@@ -18,6 +19,7 @@ sys.path.insert(0, str(ROOT))
 import pipelink  # noqa: E402  (the checkout's, whatever is installed)
 from pipelink.tools import pl_cc  # noqa: E402
 from pipelink.torch.__main__ import build as build_swiglu  # noqa: E402
+from test.benches import BENCHES  # noqa: E402
 from test.broken import BROKEN, EDITED, link_broken  # noqa: E402
 from test.compositions import COMPOSITIONS, TARGETS, Objects, compose  # noqa: E402
 
@@ -44,6 +46,14 @@ def link_debug(objects: Objects, output: Path) -> None:
     print(f"{output.name}: {len(list(output.iterdir()))} packages", flush=True)
 
 
+def link_benches(objects: Objects, output: Path) -> None:
+    """Components alone, between generated feeders and sinks."""
+    output.mkdir(parents=True, exist_ok=True)
+    for name, alone in BENCHES.items():
+        alone.bench(objects).link().save(output / f"{name}.bench")
+    print(f"{output.name}: {len(BENCHES)} benches", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
@@ -63,6 +73,8 @@ def main() -> None:
                 print(f"{name}: {linked.targets[0].audit.instructions} instructions", flush=True)
         if not arguments.only or arguments.only == "debug":
             link_debug(objects, arguments.output / "debug")
+        if not arguments.only or arguments.only == "bench":
+            link_benches(objects, arguments.output / "bench")
         if not arguments.only or arguments.only.startswith("example"):
             link_examples(objects, arguments.output)
     if not arguments.only or arguments.only.startswith("swiglu"):

@@ -161,3 +161,8 @@ def test_streams() -> None:
     assert [stream_handle(s, {}) for s in (None, 5, Protocol(), Torch(), Cupy())] == [0, 5, 0x40, 0x50, 0x60]
     with pytest.raises(LinkError, match="expected a CUDA stream, given str"):
         stream_handle("x", {})
+
+
+def test_a_view_is_taken_as_it_is() -> None:
+    seen = TensorView(4096, (2, 3), (3, 1), "bf16", 0)
+    assert view("x", seen) is seen
