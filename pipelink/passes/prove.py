@@ -10,8 +10,8 @@ from typing import ClassVar
 from pipelink.analysis.protocol.compile import Compiled, ProtocolTooLong, compile_kernel
 from pipelink.analysis.protocol.decide import decide
 from pipelink.analysis.protocol.explore import LimitReached, Limits, StepLimit
+from pipelink.analysis.protocol.program import Give, Take
 from pipelink.ir.views import Component, Kernel, program
-from pipelink.model.system import Op
 from pipelink.passes.prove_static import check_static
 from pipelink.support.diagnostics import Diagnostics, Note
 from pipelink.support.mlir import ir
@@ -69,7 +69,7 @@ def prove_kernel(
             decided = decide(part.system, now)
             states, steps = states + decided.states, steps + decided.steps
             if decided.found is not None:
-                from pipelink.analysis.protocol.verdict import report  # what is right needs no words
+                from pipelink.analysis.protocol.counterexample import report  # what is right needs no words
 
                 report(part.system, decided.found, diagnostics)
             for name, most in decided.bounded.items():
@@ -104,9 +104,9 @@ def _check_unread(
     """Refuse streams that are filled and that their reader's protocol never waits for, and streams and tokens that a
     role by default waits for and that the other end's protocol never gives."""
     followed = [agent for part in parts for agent in part.system.agents]
-    steps = [step for agent in followed for step in agent.code if step.end is not None]
-    filled = {step.end.port.reference for step in steps if step.end and step.op is Op.GIVE and step.signals}
-    taken = {step.end.port.reference for step in steps if step.end and step.op is Op.TAKE}
+    steps = [step for agent in followed for step in agent.code]
+    filled = {step.end.port.reference for step in steps if isinstance(step, Give) and step.signals}
+    taken = {step.end.port.reference for step in steps if isinstance(step, Take)}
     apart = {role.partition("::")[0] for part in parts for role in part.unproven}
     for connect in kernel.connects:
         reader = components[kernel.instances[connect.target.root].component]

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 
 from pipelink.analysis.protocol.names import Names
 from pipelink.analysis.protocol.places import overlaps
-from pipelink.analysis.protocol.run import Machine, State
-from pipelink.model.system import Endpoint
+from pipelink.analysis.protocol.program import Endpoint, Exchange, Take, Touch
+from pipelink.analysis.protocol.run import Machine
+from pipelink.analysis.protocol.state import State
 
 
 @dataclass(eq=False, repr=False)
@@ -53,11 +54,9 @@ class Keys:
         """For each barrier the agents whose arrival every phase has to have; none where the counts do not fit."""
         units: list[dict[int, set[int]]] = [{} for _ in self.system.barriers]
         for number, agent in enumerate(self.agents):
-            for step in agent.code:
-                for slot in (*step.signals, step.expect):
-                    for signal in slot:
-                        if signal.units:
-                            units[signal.barrier].setdefault(number, set()).add(signal.units)
+            for signal in agent.arrivals():
+                if signal.units:
+                    units[signal.barrier].setdefault(number, set()).add(signal.units)
         found: list[tuple[int, ...]] = []
         for barrier, arrivers in zip(self.system.barriers, units, strict=True):
             fits = all(len(made) == 1 for made in arrivers.values())
@@ -74,8 +73,9 @@ class Keys:
                 for access in slot:
                     needed |= access.need
         for step in agent.code:
-            for access in step.accesses:
-                needed |= access.need
+            if isinstance(step, Touch):
+                for access in step.accesses:
+                    needed |= access.need
         return agent.own & ~needed
 
     def _sort_groups(self) -> None:
@@ -109,10 +109,11 @@ class Keys:
         for end in ends:
             lists = [end.watch] if end.watch else []
             for step in self.agents[end.agent].code:
-                if step.end is end:
+                if isinstance(step, Exchange) and step.end is end:
                     each = min(map(len, step.signals), default=0)
                     lists += [[slot[number].barrier for slot in step.signals] for number in range(each)]
-                    lists += [[signal.barrier for signal in step.expect]] if step.expect else []
+                    if isinstance(step, Take) and step.expect:
+                        lists.append([signal.barrier for signal in step.expect])
             for found in lists:
                 if len(found) != stages or arrays.setdefault(found[0], found) != found:
                     return None

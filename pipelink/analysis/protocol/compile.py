@@ -1,7 +1,7 @@
 """Makes the agents of a placed kernel: protocols as flat code, calls inlined, roles split where some threads act alone.
 
-Input: a placed kernel and its components.  Output: a :class:`~pipelink.model.system.System`, or several, one
-for each part of the kernel whose roles have nothing in common.
+Input: a placed kernel and its components.  Output: a :class:`.program.System`, or several, one for
+each part of the kernel whose roles have nothing in common.
 """
 
 from __future__ import annotations
@@ -10,19 +10,23 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+from pipelink.analysis.protocol import program as ops
 from pipelink.analysis.protocol.flow import parts_of, share_ends, split_symbols, symbols_from
 from pipelink.analysis.protocol.followed import left_out
 from pipelink.analysis.protocol.language import actions_of, count_names, count_value, place_of, protocol_of
+from pipelink.analysis.protocol.program import Agent, Endpoint, Operation, PortName, Signal, Symbol, System, Take
 from pipelink.analysis.protocol.resources import Resources
 from pipelink.ir.placement import InstancePlacement, LocalRing, NamedBarrier, RingPlacement
 from pipelink.ir.views import Component, Kernel, Port, Program, Role
 from pipelink.model.lifetimes import Lifetimes, RoleKey
-from pipelink.model.system import Agent, Endpoint, Instruction, Op, PortName, Signal, Symbol, System
-from pipelink.support.diagnostics import LinkError, Location
+from pipelink.support.diagnostics import UNKNOWN, LinkError, Location
 from pipelink.support.protocol import Action, Block, Callers, Choose, Protocol, Rank, Repeat, Step, Until
 from pipelink.transfers import CLUSTER_CTAS, placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
+
+T = TypeVar("T", bound=Operation)
 
 _MAX_DEPTH = 24  # calls within calls
 _MAX_CODE = 20_000  # instructions of an agent
@@ -168,7 +172,7 @@ class _Compiler:
             if not alike and at + 1 < len(turns):
                 after = turns[at + 1]
                 writer.turn("arrive", self._change(turn, after, threads + after.role.thread_count), turn)
-            writer.emit(Op.STOP)
+            writer.emit(ops.Stop())
 
     def _callers(self, instance: str, block: Block, depth: int) -> Iterator[int]:
         """Threads that some step is taken by."""
@@ -275,14 +279,11 @@ class _Writer:
         self.ends: dict[tuple[str, str], Endpoint | None] = {}
         self.cursors: dict[int, Endpoint] = {}  # consumers by the ring positions of the frame
         self.locals: dict[tuple[str, str], tuple[Endpoint, Endpoint]] = {}
-        self.untils: list[tuple[tuple[str, str], list[Instruction], int]] = []
+        self.untils: list[tuple[tuple[str, str], list[Take], int]] = []
         self.loops: list[int] = []  # counters of the loops around
         self.depth = 0
 
-    def emit(self, op: Op, text: str = "", **more: object) -> Instruction:
-        step = Instruction(op, text)
-        for name, value in more.items():
-            setattr(step, name, value)
+    def emit(self, step: T) -> T:
         if len(self.agent.code) > _MAX_CODE:
             raise ProtocolTooLong(self.agent.lane, self.agent.location)
         self.agent.code.append(step)
@@ -311,7 +312,7 @@ class _Writer:
                     begin = self.here
                     self.action(instance, component, protocol, step)
                     for made in self.agent.code[begin:]:
-                        if made.location == Instruction(Op.JUMP).location:
+                        if made.location is UNKNOWN:
                             made.location = location
                 elif step.verb in ("release", "commit", "copy"):
                     self.given_by_others(instance, component, step)
@@ -320,14 +321,14 @@ class _Writer:
             case Repeat(count=str(count), body=body, at_least_once=least):
                 self.repeat(instance, protocol, of, count, body, least, location)
             case Until(port=port, body=body):
-                leave: list[Instruction] = []
+                leave: list[Take] = []
                 self.untils.append(((instance, port), leave, len(self.loops)))
                 head = self.here
                 self.block(instance, protocol, of, body)
-                self.emit(Op.JUMP, target=head)
+                self.emit(ops.Jump(target=head))
                 self.untils.pop()
                 for one in leave:
-                    one.target = self.here
+                    one.leave = self.here
             case Choose(name=name, ways=ways):
                 self.choose(instance, protocol, of, name, ways, step.column, location)
             case Rank(rank=rank, body=body):
@@ -344,43 +345,40 @@ class _Writer:
         found = self.compiler.count(instance, count, least)
         counter = self.system.counter()
         if isinstance(found, int):
-            self.emit(Op.SET, counter=counter, keep=found)
+            self.emit(ops.Count(counter=counter, count=found))
             head = self.here
-            loop = self.emit(Op.COUNT, counter=counter)
+            loop = self.emit(ops.CountDown(counter=counter))
         else:
             symbol, asked = found
             position = self.system.counter()
             assert position == counter + 1
-            self.emit(Op.START, counter=counter, symbol=symbol)
+            self.emit(ops.Begin(counter=counter, symbol=symbol))
             head = self.here
             if asked:
                 self.call(instance, count)
-            loop = self.emit(Op.LOOP, f"repeat {count}", counter=counter, symbol=symbol, location=location)
+            loop = self.emit(ops.Iterate(text=f"repeat {count}", counter=counter, symbol=symbol, location=location))
         self.loops.append(counter)
         self.block(instance, protocol, of, body)
         self.loops.pop()
         if self.agent.code[-1] is loop and self.here == head + 1:  # nothing is repeated
             del self.agent.code[head - 1 :]
-            if loop.symbol >= 0:
-                self.emit(Op.SKIP, symbol=loop.symbol)
+            if isinstance(loop, ops.Iterate):
+                self.emit(ops.Skip(symbol=loop.symbol))
             return
-        self.emit(Op.JUMP, target=head)
-        loop.target = self.here
+        self.emit(ops.Jump(target=head))
+        loop.leave = self.here
 
     def elastic(self, instance: str, protocol: Protocol, of: str, body: Block) -> None:
-        head = self.emit(Op.ELASTIC, "iterate")
+        head = self.emit(ops.Elastic(text="iterate"))
         begin = self.here
         self.block(instance, protocol, of, body)
         if self.here == begin:  # it does nothing
             self.agent.code.pop()
             return
         first = self.agent.code[begin]
-        first.idle = True
-        driven = first.op is Op.TAKE and first.end is not None and not first.end.producer
-        head.keep = 0 if driven else 1
-        self.emit(Op.JUMP, target=begin - 1)
-        head.target = first.counter = self.here
-        head.idle = True
+        head.driven = isinstance(first, Take) and not first.end.producer
+        self.emit(ops.Jump(target=begin - 1))
+        head.leave = self.agent.enough[begin - 1] = self.agent.enough[begin] = self.here
 
     def choose(
         self, instance: str, protocol: Protocol, of: str, name: str | None, ways: tuple[Block, ...], column: int,
@@ -391,19 +389,16 @@ class _Writer:
             key = ("choice", self.agent.role, self.agent.cta, instance, of, column)
         else:
             key = ("choice", name)
-        counter = self.system.counter()
         symbol = self.compiler.symbol(key, name or "choose", ways=len(ways))
         symbol_ = self.system.symbols[symbol]
         symbol_.ways = max(symbol_.ways, len(ways))
-        step = self.emit(
-            Op.CHOOSE, f"choose {name}" if name else "choose", counter=counter, symbol=symbol, location=location
-        )
+        step = self.emit(ops.Branch(text=f"choose {name}" if name else "choose", symbol=symbol, location=location))
         targets: list[int] = []
-        leaves: list[Instruction] = []
+        leaves: list[ops.Jump] = []
         for way in ways:
             targets.append(self.here)
             self.block(instance, protocol, of, way)
-            leaves.append(self.emit(Op.JUMP))
+            leaves.append(self.emit(ops.Jump()))
         step.ways = tuple(targets)
         for leave in leaves:
             leave.target = self.here
@@ -441,7 +436,7 @@ class _Writer:
             return
         end = self.end(instance, port)
         if end is not None:
-            self.emit(Op.GIVE, f"{action.verb} {end.port.label}", end=end, keep=action.keep)
+            self.emit(ops.Give(text=f"{action.verb} {end.port.label}", end=end, keep=action.keep))
 
     def end(self, instance: str, port: Port) -> Endpoint | None:
         """The end of a stream or token that this agent has; None where it is not connected."""
@@ -463,10 +458,10 @@ class _Writer:
         if name in component.mbarriers:
             end = self.resources.own_mbarrier(self.index, instance, name, label, action.verb == "arrive")
             if action.verb == "wait":
-                self.emit(Op.TAKE, f"{action.verb} {label}", end=end)
+                self.emit(Take(text=f"{action.verb} {label}", end=end))
                 return
             signals = self.resources.own_arrivals(end, action)
-            self.emit(Op.GIVE, f"{action.verb} {label}", end=end, signals=signals)
+            self.emit(ops.Give(text=f"{action.verb} {label}", end=end, signals=signals))
             return
         if name in component.barriers:
             barrier = self.compiler.placed(instance).barriers[name]
@@ -477,8 +472,7 @@ class _Writer:
             return
         place = self.resources.buffer(self.agent, instance, name)
         if place is not None:
-            step = self.emit(Op.TOUCH, f"{action.verb} {label}")
-            self.resources.touch(step, [(place, action.verb == "write")])
+            self.emit(ops.Touch(text=f"{action.verb} {label}", place=place, write=action.verb == "write"))
 
     def turn(self, verb: str, change: NamedBarrier, turn: _Turn) -> None:
         self.meet(verb, change, turn.name, f"the turn of {turn.name}", turn.role.location)
@@ -487,15 +481,8 @@ class _Writer:
         self, verb: str, placed: NamedBarrier, name: str, label: str, location: Location, partial: bool = False
     ) -> None:
         number = self.resources.barrier_of_threads(self.index, placed, name, location)
-        op = Op.SYNC if verb == "sync" else Op.ARRIVE
-        self.emit(
-            op,
-            f"{verb} {label}",
-            named=number,
-            threads=placed.threads,
-            detail=self.system.named[number].title,
-            partial=partial,
-        )
+        text, waits = f"{verb} {label}", verb == "sync"
+        self.emit(ops.Meet(text=text, named=number, threads=placed.threads, waits=waits, partial=partial))
 
     def transfer(self, instance: str, port: Port, protocol: Protocol, action: Action, label: str) -> None:
         key, end = (instance, port.name), self.end(instance, port)
@@ -505,7 +492,8 @@ class _Writer:
         text = f"{action.verb} {label}"
         match action.verb:
             case "acquire" | "wait" | "take":
-                step = self.emit(Op.TAKE, text, end=end, expect=self.resources.expects(end, action, stated, one))
+                expect = self.resources.expects(end, action, stated, one)
+                step = self.emit(Take(text=text, end=end, expect=expect))
                 for until, leave, loops in reversed(self.untils):
                     if until == key:
                         leave.append(step)
@@ -513,9 +501,9 @@ class _Writer:
                         step.signals = self.mark_release(end, protocol, port.name, stated, one)
                         break
             case "read" | "write":
-                step = self.emit(Op.HOLD, text, end=end)
+                self.emit(ops.Hold(text=text, end=end))
             case "end":
-                self.emit(Op.END, text, end=end, signals=self.resources.signals(end, action, stated, one))
+                self.emit(ops.End(text=text, end=end, signals=self.resources.signals(end, action, stated, one)))
             case _:
                 signals = self.resources.signals(end, action, stated, one)
                 staged = placement_of(self.resources.by_source[key][0]) if end.producer else None
@@ -523,7 +511,7 @@ class _Writer:
                 name, staging = f"@{instance}::@{port.name} staging", f"{label} (staging)"
                 if barrier is not None:
                     self.meet("sync", barrier, name, staging, port.location)
-                self.emit(Op.GIVE, text, end=end, keep=action.keep, some=action.some, signals=signals)
+                self.emit(ops.Give(text=text, end=end, keep=action.keep, some=action.some, signals=signals))
                 if barrier is not None:
                     self.meet("sync", barrier, name, staging, port.location)
 
@@ -544,16 +532,16 @@ class _Writer:
         text = f"{action.verb} {label}"
         match action.verb:
             case "acquire":
-                self.emit(Op.LOCAL_ACQUIRE, text, end=fill, partner=read)
+                self.emit(ops.LocalAcquire(text=text, end=fill, partner=read))
             case "commit":
-                self.emit(Op.LOCAL_COMMIT, text, end=fill, partner=read, keep=action.keep)
+                self.emit(ops.LocalCommit(text=text, end=fill, partner=read, keep=action.keep))
             case "wait":
                 self.meet("sync", placed.barrier, f"@{instance}::@{port.name}", f"{label} (wait)", port.location)
-                self.emit(Op.LOCAL_WAIT, text, end=read, partner=fill)
+                self.emit(ops.LocalWait(text=text, end=read, partner=fill))
             case "release":
-                self.emit(Op.LOCAL_RELEASE, text, end=read, partner=fill, keep=action.keep)
+                self.emit(ops.LocalRelease(text=text, end=read, partner=fill, keep=action.keep))
             case _:
-                self.emit(Op.HOLD, text, end=fill if action.verb == "write" else read)
+                self.emit(ops.Hold(text=text, end=fill if action.verb == "write" else read))
 
     def _local_ends(self, instance: str, port: Port, placed: LocalRing, label: str) -> tuple[Endpoint, Endpoint]:
         counter, stages = self.system.counter, placed.stages

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pipelink.analysis.protocol.explore import Explorer, Found, Limits
-from pipelink.model.system import System
+from pipelink.analysis.protocol.program import System
 
 _MOST_TOGETHER: Final = 400  # combinations of counts that are explored
 

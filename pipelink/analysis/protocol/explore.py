@@ -13,10 +13,22 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from pipelink.analysis.protocol.canonical import Keys
-from pipelink.analysis.protocol.run import Event, Machine, State, StepLimit, Violation
-from pipelink.model.system import Agent, Endpoint, Instruction, Op, System
-
-_WAITING = (Op.TAKE, Op.END, Op.SYNC)
+from pipelink.analysis.protocol.program import (
+    Agent,
+    Branch,
+    Elastic,
+    End,
+    Endpoint,
+    Iterate,
+    Meet,
+    Operation,
+    Stop,
+    System,
+    Take,
+)
+from pipelink.analysis.protocol.run import Event, Machine, StepLimit
+from pipelink.analysis.protocol.state import State
+from pipelink.analysis.protocol.violations import Blocked, Untaken, Violation
 
 
 @dataclass(frozen=True)
@@ -103,7 +115,7 @@ class Explorer:
             key = self.keys.key(state)
             if key in seen:
                 if decision.forced and self.again(path, parent, seen[key]):
-                    return self.replay(path, parent, decision, Violation("blocked"))
+                    return self.replay(path, parent, decision, Blocked())
                 return None
             number = len(path)
             seen[key] = number
@@ -193,12 +205,12 @@ class Explorer:
 
     # -- decisions
 
-    def at(self, state: State, number: int) -> Instruction:
+    def at(self, state: State, number: int) -> Operation:
         agent = self.agents[number]
         return agent.code[state.values[agent.pc]]
 
     def waits(self, state: State, number: int) -> bool:
-        return self.at(state, number).op in _WAITING
+        return isinstance(self.at(state, number), Take | End | Meet)
 
     def holds(self, state: State, agent: Agent) -> bool:
         values = state.values
@@ -221,7 +233,7 @@ class Explorer:
         if asking:
             return [*(self.iterate(state, number) for number in wanted[:1]), *self.ask(state, asking)]
         if hard:
-            raise Violation("blocked")
+            raise Blocked
         return self.rest(state, soft, idle, sources)
 
     def sorted(self, state: State) -> tuple[list[int], list[int], list[int], list[int], list[int]]:
@@ -233,38 +245,38 @@ class Explorer:
         idle: list[int] = []
         sources: list[int] = []
         for number, agent in enumerate(self.agents):
-            step = self.at(state, number)
-            if step.op is Op.STOP:
-                continue
-            if step.op in (Op.LOOP, Op.CHOOSE):
-                asking.append(number)
-            elif step.op is Op.ELASTIC:
-                sources.append(number)
-            elif step.idle and not self.holds(state, agent) and not self.offered(state, agent):
-                idle.append(number)
-            elif step.op is Op.TAKE and step.target >= 0:
-                soft.append(number)
-            else:
-                hard.append(number)
+            at = state.values[agent.pc]
+            match agent.code[at]:
+                case Stop():
+                    pass
+                case Iterate() | Branch():
+                    asking.append(number)
+                case Elastic():
+                    sources.append(number)
+                case _ if at in agent.enough and not self.holds(state, agent) and not self.offered(state, agent):
+                    idle.append(number)
+                case Take(leave=leave) if leave >= 0:
+                    soft.append(number)
+                case _:
+                    hard.append(number)
         return asking, hard, soft, idle, sources
 
     def rest(self, state: State, soft: list[int], idle: list[int], sources: list[int]) -> list[Decision]:
         """Nobody has to go on: elastic loops may, or end.  They cannot where some wait for each other in a circle."""
         if self.circle(state, idle):
-            raise Violation("blocked")
+            raise Blocked
         found: list[Decision] = []
         seen: set[str] = set()
         for number in sources:
             role = self.agents[number].role
-            if role not in seen and all(self.at(state, c).op is not Op.STOP for c in self.consumers(number)):
+            if role not in seen and not any(isinstance(self.at(state, c), Stop) for c in self.consumers(number)):
                 seen.add(role)
                 found.append(self.iterate(state, number))
-        leaving = [n for n in (*idle, *sources) if self.leave(state, n) >= 0]
-        places = tuple((number, self.leave(state, number)) for number in sorted(leaving))
-        if any(self.agents[number].code[place].op is not Op.STOP for number, place in places):
+        places = tuple((number, self.leave(state, number)) for number in sorted((*idle, *sources)))
+        if any(not isinstance(self.agents[number].code[place], Stop) for number, place in places):
             found.append(Decision(tuple(number for number, _ in places), places=places))
         elif soft:
-            raise Violation("blocked")
+            raise Blocked
         else:
             self.left(state)
         return found
@@ -276,9 +288,9 @@ class Explorer:
         return [number for number in idle if number in _reach(waits[number], waits.__getitem__)]
 
     def leave(self, state: State, number: int) -> int:
-        """Where an elastic loop is left."""
-        step = self.at(state, number)
-        return step.target if step.op is Op.ELASTIC else step.counter
+        """Where the elastic loop that an agent is in is left."""
+        agent = self.agents[number]
+        return agent.enough[state.values[agent.pc]]
 
     def iterate(self, state: State, number: int, *, forced: bool = False) -> Decision:
         """One more iteration of a role's elastic loop, by all of its threads."""
@@ -286,17 +298,15 @@ class Explorer:
         places = tuple(
             (other, state.values[agent.pc] + 1)
             for other, agent in enumerate(self.agents)
-            if agent.role == role and self.at(state, other).op is Op.ELASTIC
+            if agent.role == role and isinstance(self.at(state, other), Elastic)
         )
         return Decision(tuple(other for other, _ in places), places=places, forced=forced)
 
     def consumers(self, number: int) -> set[int]:
         """Agents that wait for what an agent makes."""
         found: set[int] = set()
-        for step in self.agents[number].code:
-            for slot in (*step.signals, step.expect):
-                for signal in slot:
-                    found.update(self.system.barriers[signal.barrier].waiters)
+        for signal in self.agents[number].arrivals():
+            found.update(self.system.barriers[signal.barrier].waiters)
         return found - {number}
 
     def ask(self, state: State, asking: list[int]) -> list[Decision]:
@@ -304,18 +314,19 @@ class Explorer:
         values = state.values
         best: tuple[int, int, int] | None = None
         for number in asking:
-            step = self.at(state, number)
-            if step.op is Op.CHOOSE:
-                instance = values[self.machine.instances[number][step.symbol]]
-                lag = self.names.lag(state, step.symbol, instance, 0)
-            else:
-                instance = values[step.counter] - 1
-                lag = self.names.lag(state, step.symbol, instance, values[step.counter + 1])
+            match self.at(state, number):
+                case Branch(symbol=symbol):
+                    instance, position = values[self.machine.instances[number][symbol]], 0
+                case Iterate(symbol=symbol, counter=counter):
+                    instance, position = values[counter] - 1, values[counter + 1]
+                case step:
+                    raise AssertionError(step)
+            lag = self.names.lag(state, symbol, instance, position)
             if best is None or lag < best[0]:
-                best = (lag, step.symbol, instance)
+                best = (lag, symbol, instance)
         assert best is not None
         _, index, instance = best
-        waking = tuple(n for n in asking if self.at(state, n).symbol == index)
+        waking = tuple(number for number in asking if self.asks(state, number, index))
         symbol, entry = self.system.symbols[index], (index, instance)
         if symbol.ways:
             return [Decision(waking, (entry, (way, True))) for way in range(symbol.ways)]
@@ -325,18 +336,23 @@ class Explorer:
             return [more]
         return [Decision(waking, (entry, (count, True))), more]
 
+    def asks(self, state: State, number: int, symbol: int) -> bool:
+        step = self.at(state, number)
+        return isinstance(step, Branch | Iterate) and step.symbol == symbol
+
     # -- who waits for whom
 
     def waited(self, state: State, number: int) -> list[int]:
         """The agents that could let a waiting one go on."""
-        step, values = self.at(state, number), state.values
-        if step.op is Op.SYNC:
-            named = self.system.named[step.named]
-            return [user for user in named.users if not values[named.state + 1] >> user & 1]
-        end = step.end
-        if step.op not in _WAITING or end is None:
-            return []
-        barrier = self.system.barriers[end.watch[values[end.cursor] % end.stages]]
+        values = state.values
+        match self.at(state, number):
+            case Meet(named=index):
+                named = self.system.named[index]
+                return [user for user in named.users if not values[named.state + 1] >> user & 1]
+            case Take(end=end) | End(end=end):
+                barrier = self.system.barriers[end.watch[values[end.cursor] % end.stages]]
+            case _:
+                return []
         missing = [a for a in barrier.arrivers if not values[barrier.phase + 3] >> a & 1]
         return missing or list(barrier.arrivers)
 
@@ -354,8 +370,7 @@ class Explorer:
                     continue
                 if (slot := self._untaken(values, end)) is not None:
                     index = end.watch[slot]
-                    full = values[self.system.barriers[index].phase]
-                    raise Violation("untaken", end.agent, slot=slot, barrier=index, number=full)
+                    raise Untaken(end.agent, slot=slot, barrier=index)
 
     def _untaken(self, values: list[int], end: Endpoint) -> int | None:
         """A slot that is full and has not been waited for."""

@@ -6,7 +6,26 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pipelink.analysis.protocol.partition import Partition
-from pipelink.model.system import Agent, Instruction, Op, System
+from pipelink.analysis.protocol.program import (
+    Agent,
+    Begin,
+    Branch,
+    CountDown,
+    Elastic,
+    End,
+    Exchange,
+    Give,
+    Iterate,
+    Jump,
+    Meet,
+    Operation,
+    Skip,
+    SlotOperation,
+    Stop,
+    System,
+    Take,
+    Touch,
+)
 
 
 def parts_of(system: System) -> list[list[int]]:
@@ -20,7 +39,7 @@ def parts_of(system: System) -> list[list[int]]:
     for index, agent in enumerate(system.agents):
         by_role.setdefault((agent.role, agent.cta), []).append(index)
         for step in agent.code:
-            for access in step.accesses:
+            for access in step.accesses if isinstance(step, Touch) else ():
                 parts.join([index, *_users(system, access.need)])
         for end in agent.endpoints:
             for slot in end.accesses:
@@ -45,35 +64,33 @@ def share_ends(system: System) -> None:
     """Threads that neither take nor give slots themselves touch those that others of their role have taken."""
     for agent in system.agents:
         for end in agent.endpoints:
-            steps = [step for step in agent.code if step.end is end]
-            if end.token or not end.watch or any(step.op in (Op.TAKE, Op.END) for step in steps):
+            steps = [step for step in agent.code if isinstance(step, SlotOperation) and step.end is end]
+            if end.token or not end.watch or any(isinstance(step, Take | End) for step in steps):
                 continue
             others = (
                 other for a in system.agents if (a.role, a.cta) == (agent.role, agent.cta) for other in a.endpoints
             )
-            if any(step.signals for step in steps):
+            if any(step.signals for step in steps if isinstance(step, Exchange)):
                 continue  # they give on what they do not have: nothing
             for other in others:
                 if other.port == end.port and other.agent < end.agent:
                     end.cursor, end.done = other.cursor, other.done
                     break
             for number, step in enumerate(agent.code):
-                if step.end is end and step.op is Op.GIVE and not step.signals:
-                    step.op, step.target = Op.JUMP, number + 1
+                if isinstance(step, Give) and step.end is end and not step.signals:
+                    agent.code[number] = Jump(target=number + 1)
 
 
-def symbols_from(code: list[Instruction]) -> list[frozenset[int]]:
-    """The symbols that may be asked for from each instruction on."""
+def symbols_from(code: list[Operation]) -> list[frozenset[int]]:
+    """The symbols that may be asked for from each operation on."""
     found: list[frozenset[int]] = [frozenset()] * len(code)
     changed = True
     while changed:
         changed = False
         for number in range(len(code) - 1, -1, -1):
             step = code[number]
-            after: set[int] = {step.symbol} if step.symbol >= 0 else set()
-            following = [] if step.op in (Op.STOP, Op.JUMP) else [number + 1]
-            following += [step.target] if step.target >= 0 else []
-            for other in (*following, *step.ways):
+            after: set[int] = {step.symbol} if isinstance(step, Begin | Iterate | Skip | Branch) else set()
+            for other in _following(step, number):
                 if other < len(code):
                     after |= found[other]
             if len(after) > len(found[number]):
@@ -82,45 +99,66 @@ def symbols_from(code: list[Instruction]) -> list[frozenset[int]]:
     return found
 
 
+def _following(step: Operation, number: int) -> Iterator[int]:
+    """What may come after the operation of this number."""
+    match step:
+        case Stop():
+            return
+        case Jump(target=target):
+            yield target
+        case Branch(ways=ways):
+            yield number + 1
+            yield from ways
+        case Iterate(leave=leave) | CountDown(leave=leave) | Elastic(leave=leave) | Take(leave=leave):
+            yield number + 1
+            if leave >= 0:
+                yield leave
+        case _:
+            yield number + 1
+
+
 def split_symbols(system: System) -> None:
     """Let loops by one parameter of the launch correspond only where they work at the same rings.
 
     All of them run equally often, so any of them may be taken to correspond: the n-th loop over one ring is that of the
     other ends' n-th at the same depth.  Loops that have nothing in common get symbols of their own."""
-    found: list[tuple[Agent, int, int, list[object]]] = []  # agent, first and last instruction, what it works at
+    found: list[tuple[Begin, Iterate, list[object]]] = []  # a loop, and what it works at
     together = Partition[object]()
 
     for agent in system.agents:
         around: dict[int, list[int]] = {}  # by symbol, where the loops around end
         for number, step in enumerate(agent.code):
-            if step.op is Op.SKIP and system.symbols[step.symbol].constant:
-                step.op, step.symbol, step.target = Op.JUMP, -1, number + 1
-            if step.op is not Op.START or not system.symbols[step.symbol].constant:
+            if isinstance(step, Skip) and system.symbols[step.symbol].constant:
+                agent.code[number] = Jump(target=number + 1)
+            if not isinstance(step, Begin) or not system.symbols[step.symbol].constant:
                 continue
-            last = next(
-                n for n in range(number, len(agent.code)) if agent.code[n].counter == step.counter and n > number
+            loop = next(
+                other for other in agent.code[number:] if isinstance(other, Iterate) and other.counter == step.counter
             )
-            keys = list(dict.fromkeys(_meetings(agent, number, agent.code[last].target)))
+            keys = list(dict.fromkeys(_meetings(agent, number, loop.leave)))
             outer = around.setdefault(step.symbol, [])
             outer[:] = [end for end in outer if end > number]
             keys = [(step.symbol, len(outer), key) for key in keys or [agent.role]]
-            outer.append(agent.code[last].target)
-            found.append((agent, number, last, list(keys)))
+            outer.append(loop.leave)
+            found.append((step, loop, list(keys)))
             together.join(keys)
     made: dict[object, int] = {}
-    for agent, number, last, keys in found:
+    for begin, loop, keys in found:
         key = together.representative(keys[0])
         if key not in made:
-            origin = agent.code[number].symbol
+            origin = begin.symbol
             made[key] = len(system.symbols)
             system.symbols.append(replace(system.symbols[origin], origin=origin))
-        agent.code[number].symbol = agent.code[last].symbol = made[key]
+        begin.symbol = loop.symbol = made[key]
 
 
 def _meetings(agent: Agent, first: int, end: int) -> Iterator[object]:
     """The rings, tokens and named barriers that some of an agent's code works at."""
     for step in agent.code[first:end]:
-        if step.end is not None:
-            yield step.end.ring
-        elif step.named >= 0:
-            yield step.named
+        match step:
+            case SlotOperation(end=used):
+                yield used.ring
+            case Meet(named=named):
+                yield named
+            case _:
+                pass

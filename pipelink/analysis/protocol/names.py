@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pipelink.analysis.protocol.run import LOGS, Machine, State
-from pipelink.model.system import Op
+from pipelink.analysis.protocol.program import Begin
+from pipelink.analysis.protocol.run import Machine
+from pipelink.analysis.protocol.state import LOGS, State
 
 _SLACK: Final = 4  # iterations, beyond what rings hold
 
@@ -22,7 +23,7 @@ class Names:
 
     def __init__(self, machine: Machine) -> None:
         self.machine, self.symbols, self.agents = machine, machine.system.symbols, machine.agents
-        self.loops = [[step for step in agent.code if step.op is Op.START] for agent in self.agents]
+        self.loops = [[step for step in agent.code if isinstance(step, Begin)] for agent in self.agents]
         rings = {(end.port, end.stages) for agent in self.agents for end in agent.endpoints}
         self.most = sum(stages for _, stages in rings) + _SLACK
 

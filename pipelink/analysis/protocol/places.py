@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from pipelink.model.system import Access, Agent, System
+from pipelink.analysis.protocol.program import Access, Agent, System
 
 
 def overlaps(system: System) -> list[set[int]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipelink.model.system import Endpoint, Instruction, Op, System
+from pipelink.analysis.protocol.program import End, Endpoint, Exchange, System, Take
 
 
 def regular(system: System, counters: Iterable[int]) -> tuple[list[Endpoint], list[int]] | None:
@@ -37,7 +37,7 @@ def regular(system: System, counters: Iterable[int]) -> tuple[list[Endpoint], li
                         arrivals[signal.barrier].setdefault(end.agent, set()).add(signal.units)
                     if signal.bytes:
                         copies[signal.barrier].setdefault(end.agent, set()).add(signal.bytes)
-            for slot, signal in enumerate(step.expect):
+            for slot, signal in enumerate(step.expect if isinstance(step, Take) else ()):
                 if places.get(signal.barrier) != slot:
                     return None
                 arrivals[signal.barrier].setdefault(end.agent, set()).add(signal.units)
@@ -65,13 +65,14 @@ def regular(system: System, counters: Iterable[int]) -> tuple[list[Endpoint], li
 def _plain(system: System, end: Endpoint, stages: int) -> bool:
     """Whether an agent takes slots and gives every one of them back itself."""
     steps = list(_steps(system, end))
-    takes = [step for step in steps if step.op in (Op.TAKE, Op.END)]
-    gives = [step for step in steps if step.op is not Op.TAKE and step.op is not Op.HOLD]
+    takes = [step for step in steps if isinstance(step, Take | End)]
+    gives = [step for step in steps if not isinstance(step, Take)]
     whole = all(len(step.signals) == stages and all(step.signals) for step in gives)
-    marks = all(step.target < 0 or (len(step.signals) == stages and all(step.signals)) for step in takes)
+    leaving = [step for step in takes if isinstance(step, Take) and step.leave >= 0]
+    marks = all(len(step.signals) == stages and all(step.signals) for step in leaving)
     fits = not end.token and end.stages == stages and end.offset == (-1 if end.producer else 0)
     return fits and bool(takes) and bool(gives) and whole and marks
 
 
-def _steps(system: System, end: Endpoint) -> Iterable[Instruction]:
-    return (step for step in system.agents[end.agent].code if step.end is end)
+def _steps(system: System, end: Endpoint) -> Iterable[Exchange]:
+    return (step for step in system.agents[end.agent].code if isinstance(step, Exchange) and step.end is end)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipelink.analysis.protocol.places import accesses, overlaps
+from pipelink.analysis.protocol.program import Agent, Barrier, Endpoint, Named, Place, PortName, Signal, System, Touch
 from pipelink.analysis.protocol.regular import regular
 from pipelink.ir.placement import (
     InstancePlacement,
@@ -18,8 +19,7 @@ from pipelink.ir.placement import (
     TokenPlacement,
 )
 from pipelink.ir.views import Component, Connect, Kernel, Port
-from pipelink.model.system import Agent, Barrier, Endpoint, Instruction, Named, Place, PortName, Signal, System
-from pipelink.support.diagnostics import UNKNOWN, Location
+from pipelink.support.diagnostics import Location
 from pipelink.support.protocol import UNIT_THREADS, Action
 from pipelink.target import MBARRIER_BYTES
 from pipelink.transfers import placement_of, transfer_of
@@ -28,7 +28,7 @@ from pipelink.transfers.binder import placed_instance
 from pipelink.transfers.stream import columns_of
 from pipelink.transfers.touch import COMMIT, TX
 
-Touch = tuple[int, bool]  # place, whether it is written
+Part = tuple[int, bool]  # a place that is touched, and whether it is written
 
 
 class Resources:
@@ -55,9 +55,8 @@ class Resources:
         self.places: dict[tuple[object, ...], int] = {}
         self.named: dict[tuple[int, int], int] = {}
         self.marks: dict[tuple[int, int], int] = {}  # (CTA, address of a word) -> counter
-        self.touches: dict[int, list[list[Touch]]] = {}  # of an endpoint, by slot
-        self.staging: dict[int, tuple[list[Touch], list[Touch]]] = {}  # of a conversion: at the take; at the commit
-        self.buffers: dict[int, list[Touch]] = {}  # of an instruction, by its identity
+        self.touches: dict[int, list[list[Part]]] = {}  # of an endpoint, by slot
+        self.staging: dict[int, tuple[list[Part], list[Part]]] = {}  # of a conversion: at the take; at the commit
         self.links: list[tuple[int, int]] = []  # counters that are counted from one base, with their steps
         self.grouped: dict[int, list[tuple[int, int]]] = {}
 
@@ -397,22 +396,19 @@ class Resources:
                 end.staging = [make(agent, touch) for touch in taken]
                 end.staged = [make(agent, touch) for touch in given]
             for step in agent.code:
-                step.accesses = tuple(make(agent, touch) for touch in self.buffers.get(id(step), []))
+                if isinstance(step, Touch):
+                    step.accesses = (make(agent, (step.place, step.write)),)
 
-    def _all_touches(self) -> list[tuple[int, Touch]]:
-        found: list[tuple[int, Touch]] = []
+    def _all_touches(self) -> list[tuple[int, Part]]:
+        found: list[tuple[int, Part]] = []
         for number, agent in enumerate(self.system.agents):
             for end in agent.endpoints:
                 for slot in self.touches.get(id(end), []):
                     found += [(number, touch) for touch in slot]
                 for part in self.staging.get(id(end), ()):
                     found += [(number, touch) for touch in part]
-            for step in agent.code:
-                found += [(number, touch) for touch in self.buffers.get(id(step), [])]
+            found += [(number, (step.place, step.write)) for step in agent.code if isinstance(step, Touch)]
         return found
-
-    def touch(self, step: Instruction, touches: list[Touch]) -> None:
-        self.buffers[id(step)] = touches
 
 
 def _units(unit: str, agent: Agent, elected: int, skew: int = 0) -> int:
@@ -425,4 +421,4 @@ def _units(unit: str, agent: Agent, elected: int, skew: int = 0) -> int:
     return -(-(last - skew) // size) - -(-(agent.first - skew) // size)
 
 
-__all__ = ["UNKNOWN", "Resources", "Touch"]
+__all__ = ["Resources"]

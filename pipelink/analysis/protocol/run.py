@@ -9,41 +9,59 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from pipelink.model.system import Access, Agent, Endpoint, Instruction, Op, Signal, System
+from pipelink.analysis.protocol.program import (
+    Access,
+    Agent,
+    Begin,
+    Branch,
+    Count,
+    CountDown,
+    Elastic,
+    End,
+    Endpoint,
+    Give,
+    Hold,
+    Iterate,
+    Jump,
+    LocalAcquire,
+    LocalCommit,
+    LocalRelease,
+    LocalWait,
+    Meet,
+    Operation,
+    Signal,
+    Skip,
+    Stop,
+    System,
+    Take,
+    Touch,
+)
+from pipelink.analysis.protocol.state import LOGS, State
+from pipelink.analysis.protocol.violations import (
+    ArrivedTwice,
+    Crowd,
+    EndAsData,
+    MetTwice,
+    NothingHeld,
+    NothingTouched,
+    OtherCount,
+    Overrun,
+    Overwritten,
+    PartOfWarp,
+    PhaseLost,
+    PhaseMissed,
+    Race,
+    ReadEarly,
+    RoundOverrun,
+    StagingBusy,
+    TooMany,
+    Uninitialised,
+    Unwritten,
+)
 
 MAX_RUN = 2_000_000  # steps between two decisions
-LOGS = 64  # most logs of one loop by a name (names.py)
-
-
-@dataclass(eq=False, repr=False)
-class State:
-    """``values`` at the indices of the model; ``known`` of agents, of each barrier's phase in the making and last
-    phase, of each named barrier; ``logs``: (symbol, log) -> (iterations decided, or the way chosen; whether that is
-    all); the log of the n-th loop by a symbol is n times ``LOGS``, plus (-1 - symbol, n), that of the n-th choice n."""
-
-    values: list[int]
-    known: list[int]
-    logs: dict[tuple[int, int], tuple[int, bool]] = field(default_factory=dict[tuple[int, int], tuple[int, bool]])
-
-    def copy(self) -> State:
-        return State(self.values[:], self.known[:], dict(self.logs))
-
-
-@dataclass(eq=False, repr=False)
-class Violation(Exception):
-    """``kind`` says what is wrong (the keys of verdict.MESSAGES); the rest is where."""
-
-    kind: str
-    agent: int = -1
-    step: Instruction | None = None
-    slot: int = -1
-    barrier: int = -1
-    records: int = 0
-    place: int = -1
-    number: int = 0
-    taker: Endpoint | None = None
 
 
 class StepLimit(Exception):
@@ -59,7 +77,7 @@ class Event:
     """A step that was made; ``after`` are the events that let it go on."""
 
     agent: int
-    step: Instruction
+    step: Operation
     slot: int
     after: tuple[int, ...]
 
@@ -103,13 +121,60 @@ class Machine:
         values, code, at = self.values, agent.code, agent.pc
         count = 0
         while True:
-            step = code[values[at]]
-            if not _HANDLERS[step.op](self, number, agent, step):
+            if not self._step(number, agent, code[values[at]]):
                 self.steps += count
                 return
             count += 1
             if count > MAX_RUN:
                 raise StepLimit(number)
+
+    def _step(self, number: int, agent: Agent, step: Operation) -> bool:
+        """One step of an agent, the most frequent first; whether it goes on."""
+        match step:
+            case Take():
+                return self._take(number, agent, step)
+            case Give():
+                return self._give(number, agent, step)
+            case Iterate():
+                return self._iterate(agent, step)
+            case Jump():
+                self.values[agent.pc] = step.target
+                return True
+            case Meet():
+                return self._meet(number, agent, step)
+            case Elastic():
+                self.values[agent.pc] += step.driven
+                return step.driven
+            case CountDown():
+                return self._count_down(agent, step)
+            case Touch():
+                return self._touched(number, agent, step)
+            case Begin():
+                return self._begin(number, agent, step)
+            case Stop():
+                return False
+            case Branch():
+                return self._branch(number, agent, step)
+            case Count():
+                self.values[step.counter] = step.count
+            case Skip():
+                self.values[self.instances[number][step.symbol]] += 1
+            case End():
+                return self._end(number, agent, step)
+            case LocalWait():
+                self._local_wait(number, step)
+            case LocalAcquire():
+                self._local_acquire(number, step)
+            case LocalCommit():
+                self._local_commit(number, step)
+            case LocalRelease():
+                self._local_release(number, step)
+            case Hold():
+                self._hold(number, step)
+            case _:
+                raise AssertionError(step)
+        self.values[agent.pc] += 1
+        return True
 
     # -- knowledge
 
@@ -121,35 +186,35 @@ class Machine:
         if kept:
             known[number] |= record
 
-    def _touch(self, number: int, step: Instruction, accesses: Iterable[Access], slot: int) -> None:
+    def _touch(self, number: int, step: Operation, accesses: Iterable[Access], slot: int) -> None:
         for access in accesses:
             missing = access.need & ~self.known[number]
             if missing:
-                raise Violation("race", number, step, slot, records=missing, place=access.place)
+                raise Race(number, step, slot, missing, access.place)
             self._make(number, access.record, access.kept)
 
-    def _event(self, number: int, step: Instruction, slot: int, waited: int) -> None:
+    def _event(self, number: int, step: Operation, slot: int, waited: int) -> None:
         if self.trace is not None:
             after = tuple(self.makers.get(2 * waited + 1, ())) if waited >= 0 else ()
             self.trace.append(Event(number, step, slot, after))
 
     # -- mbarriers
 
-    def _arrive(self, number: int, agent: Agent, step: Instruction, signal: Signal, slot: int, size: int) -> None:
+    def _arrive(self, number: int, agent: Agent, step: Operation, signal: Signal, slot: int, size: int) -> None:
         """``size``: bytes that are announced, or, negative, that arrive."""
         barrier = self.barriers[signal.barrier]
         values, at = self.values, barrier.phase
         if not barrier.expected:
-            raise Violation("uninitialised", number, step, slot, signal.barrier)
+            raise Uninitialised(number, step, slot, signal.barrier)
         if signal.units and values[at + 3] >> number & 1:
-            raise Violation("twice", number, step, slot, signal.barrier)
+            raise ArrivedTwice(number, step, slot, signal.barrier)
         if barrier.record and not self.known[number] & barrier.record:
-            raise Violation("overrun", number, step, slot, signal.barrier)
+            raise Overrun(number, step, slot, signal.barrier)
         if signal.units:
             values[at + 3] |= 1 << number
             values[at + 1] += signal.units
             if values[at + 1] > barrier.expected:
-                raise Violation("many", number, step, slot, signal.barrier, number=values[at + 1])
+                raise TooMany(number, step, slot, signal.barrier, values[at + 1])
         values[at + 2] += size
         holder = self.pending + 2 * signal.barrier
         self.known[holder] |= self.known[number] | agent.own
@@ -158,14 +223,14 @@ class Machine:
         if values[at + 1] == barrier.expected and not values[at + 2]:
             self._complete(number, step, slot, signal.barrier, holder)
 
-    def _complete(self, number: int, step: Instruction, slot: int, index: int, holder: int) -> None:
+    def _complete(self, number: int, step: Operation, slot: int, index: int, holder: int) -> None:
         barrier = self.barriers[index]
         values, known, at = self.values, self.known, barrier.phase
         for end in barrier.takers:
             own = end.watch.index(index)
             visits = (values[end.cursor] - own + end.stages - 1) // end.stages
             if visits < values[at] - end.offset or end.takes[own] & ~known[holder]:
-                raise Violation("lost", number, step, slot, index, taker=end)
+                raise PhaseLost(number, step, slot, index, end)
         values[at] += 1
         values[at + 1] = values[at + 3] = 0
         if barrier.record:
@@ -176,7 +241,7 @@ class Machine:
             self.makers[2 * index + 1] = self.makers.pop(2 * index, [])
         self.queue.extend(barrier.waiters)
 
-    def _passed(self, number: int, step: Instruction, end: Endpoint) -> bool:
+    def _passed(self, number: int, step: Operation, end: Endpoint) -> bool:
         """Whether the phase that the end's next slot waits for is complete."""
         visit, slot = divmod(self.values[end.cursor], end.stages)
         index = end.watch[slot]
@@ -184,7 +249,7 @@ class Machine:
         if completed == 0:
             return False
         if completed != 1:
-            raise Violation("phase", number, step, slot, index, number=completed)
+            raise PhaseMissed(number, step, slot, index, completed)
         self.known[number] |= self.known[self.pending + 2 * index + 1]
         self._event(number, step, slot, index)
         return True
@@ -197,18 +262,17 @@ class Machine:
         else:
             values[end.ended] = values[end.cursor]
 
-    # -- steps; each returns whether the agent goes on
+    # -- steps; whether the agent goes on
 
-    def _take(self, number: int, agent: Agent, step: Instruction) -> bool:
+    def _take(self, number: int, agent: Agent, step: Take) -> bool:
         end = step.end
-        assert end is not None
         if not self._passed(number, step, end):
             return False
         values = self.values
         slot = values[end.cursor] % end.stages
         if end.staging:
             if values[end.cursor] > values[end.done]:
-                raise Violation("staging", number, step, slot, place=end.staging[0].place)
+                raise StagingBusy(number, step, slot)
             self._touch(number, step, end.staging, slot)
         if end.accesses:
             self._touch(number, step, end.accesses[slot], slot)
@@ -220,14 +284,14 @@ class Machine:
             if end.producer:
                 values[mark] = 0
             elif values[mark]:
-                if step.target < 0:
-                    raise Violation("ended", number, step, slot)
+                if step.leave < 0:
+                    raise EndAsData(number, step, slot)
                 for signal in step.signals[slot] if step.signals else ():  # the mark's slot is given back at once
                     self._arrive(number, agent, step, signal, slot, 0)
                 self._pass_mark(end)
                 for counter in step.clears:
                     values[counter] = 0
-                values[agent.pc] = step.target
+                values[agent.pc] = step.leave
                 return True
         if step.expect:
             signal = step.expect[slot]
@@ -235,9 +299,8 @@ class Machine:
         values[agent.pc] += 1
         return True
 
-    def _give(self, number: int, agent: Agent, step: Instruction) -> bool:
+    def _give(self, number: int, agent: Agent, step: Give) -> bool:
         end = step.end
-        assert end is not None
         values = self.values
         if end.token:
             slot = values[end.done] % end.stages if end.stages > 1 else -1
@@ -249,7 +312,7 @@ class Machine:
             return True
         if step.some and step.signals and values[end.cursor] - values[end.done] <= (values[end.ended] > 0):
             self._event(number, step, -1, -1)
-            raise Violation("nothing", number, step)
+            raise NothingHeld(number, step)
         while values[end.cursor] - values[end.done] - (values[end.ended] > 0) > step.keep:
             slot = values[end.done] % end.stages
             if values[end.ended] == values[end.done] + 1:  # that of the end mark was given back at once
@@ -269,9 +332,8 @@ class Machine:
         values[agent.pc] += 1
         return True
 
-    def _end(self, number: int, agent: Agent, step: Instruction) -> bool:
+    def _end(self, number: int, agent: Agent, step: End) -> bool:
         end = step.end
-        assert end is not None
         if not self._passed(number, step, end):
             return False
         values = self.values
@@ -287,7 +349,7 @@ class Machine:
         values[agent.pc] += 1
         return True
 
-    def _meet(self, number: int, agent: Agent, step: Instruction) -> bool:
+    def _meet(self, number: int, agent: Agent, step: Meet) -> bool:
         values, known = self.values, self.known
         if values[agent.pc + 1]:
             return False
@@ -295,19 +357,19 @@ class Machine:
         named, at, holder = self.system.named[index], self.system.named[index].state, self.generations + index
         self._event(number, step, -1, -1)
         if step.partial:
-            raise Violation("partial", number, step)
+            raise PartOfWarp(number, step)
         if step.threads != named.threads:
-            raise Violation("participants", number, step, number=step.threads)
+            raise OtherCount(number, step, threads=step.threads)
         if values[at + 1] >> number & 1:
-            raise Violation("met-twice", number, step)
+            raise MetTwice(number, step)
         if not known[number] & named.record:
-            raise Violation("generations", number, step)
+            raise RoundOverrun(number, step)
         values[at] += agent.threads
         values[at + 1] |= 1 << number
         known[holder] |= known[number] | agent.own
         if values[at] > named.threads:
-            raise Violation("crowd", number, step, number=values[at])
-        inside = step.op is Op.SYNC
+            raise Crowd(number, step, threads=values[at])
+        inside = step.waits
         if values[at] < named.threads:
             values[agent.pc + 1] = int(inside)
             if not inside:
@@ -315,7 +377,8 @@ class Machine:
             return not inside
         self._make(-1, named.record, False)
         for other, user in enumerate(self.agents):
-            waits = values[user.pc + 1] and user.code[values[user.pc]].named == index
+            at_it = user.code[values[user.pc]]
+            waits = values[user.pc + 1] and isinstance(at_it, Meet) and at_it.named == index
             if other == number or waits:
                 if other != number or inside:
                     known[other] |= known[holder] | named.record
@@ -326,7 +389,7 @@ class Machine:
         known[holder] = values[at] = values[at + 1] = 0
         return True
 
-    def _touched(self, number: int, agent: Agent, step: Instruction) -> bool:
+    def _touched(self, number: int, agent: Agent, step: Touch) -> bool:
         self._event(number, step, -1, -1)
         self._touch(number, step, step.accesses, -1)
         values = self.values
@@ -337,43 +400,35 @@ class Machine:
                 for other in place.spoils:
                     values[other] = 0
             elif not values[place.written]:
-                raise Violation("unwritten", number, step, place=access.place)
+                raise Unwritten(number, step, place=access.place)
         values[agent.pc] += 1
         return True
 
-    def _hold(self, number: int, agent: Agent, step: Instruction) -> bool:
+    def _hold(self, number: int, step: Hold) -> None:
         end, values = step.end, self.values
-        assert end is not None
         self._event(number, step, -1, -1)
         held = range(values[end.done], values[end.cursor])
         if not held:
-            raise Violation("unheld", number, step)
+            raise NothingTouched(number, step)
         for position in held if end.accesses else ():
             slot = position % end.stages
             self._touch(number, step, end.accesses[slot], slot)
-        values[agent.pc] += 1
-        return True
 
     # -- rings that one role fills and reads
 
-    def _local_acquire(self, number: int, agent: Agent, step: Instruction) -> bool:
+    def _local_acquire(self, number: int, step: LocalAcquire) -> None:
         end, other, values = step.end, step.partner, self.values
-        assert end is not None
-        assert other is not None
         slot = values[end.cursor] % end.stages
         self._event(number, step, slot, -1)
         if values[other.done] < values[end.cursor] - end.stages + 1:
-            raise Violation("ahead", number, step, slot)
+            raise Overwritten(number, step, slot)
         self._touch(number, step, end.accesses[slot], slot)
         values[end.cursor] += 1
         values[end.marks[slot]] = 0
-        values[agent.pc] += 1
-        return True
 
-    def _local_commit(self, number: int, agent: Agent, step: Instruction) -> bool:
+    def _local_commit(self, number: int, step: LocalCommit) -> None:
         """Makes a group of copies, be it empty.  A slot's mark counts the groups from its own on."""
         end, values = step.end, self.values
-        assert end is not None
         self._event(number, step, values[end.done] % end.stages, -1)
         for mark in end.marks:
             values[mark] += 0 < values[mark] < end.stages
@@ -382,38 +437,29 @@ class Machine:
             self._touch(number, step, end.accesses[slot], slot)
             values[end.marks[slot]] = 1
             values[end.done] += 1
-        values[agent.pc] += 1
-        return True
 
-    def _local_wait(self, number: int, agent: Agent, step: Instruction) -> bool:
+    def _local_wait(self, number: int, step: LocalWait) -> None:
         """All but the last ``stages - 2`` groups are there, and everybody has met."""
         end, other, values = step.end, step.partner, self.values
-        assert end is not None
-        assert other is not None
         slot = values[end.cursor] % end.stages
         self._event(number, step, slot, -1)
         groups = values[other.marks[slot]] if values[other.done] > values[end.cursor] else 0
         if groups <= max(end.stages - 2, 0):
-            raise Violation("early", number, step, slot, number=groups)
+            raise ReadEarly(number, step, slot, groups)
         self._touch(number, step, end.accesses[slot], slot)
         values[end.cursor] += 1
-        values[agent.pc] += 1
-        return True
 
-    def _local_release(self, number: int, agent: Agent, step: Instruction) -> bool:
+    def _local_release(self, number: int, step: LocalRelease) -> None:
         end, values = step.end, self.values
-        assert end is not None
         while values[end.cursor] - values[end.done] > step.keep:
             slot = values[end.done] % end.stages
             self._event(number, step, slot, -1)
             self._touch(number, step, end.accesses[slot], slot)
             values[end.done] += 1
-        values[agent.pc] += 1
-        return True
 
     # -- loops
 
-    def _start(self, number: int, agent: Agent, step: Instruction) -> bool:
+    def _begin(self, number: int, agent: Agent, step: Begin) -> bool:
         values, counter = self.values, self.instances[number][step.symbol]
         log = values[counter] * LOGS + self.state.logs.get((-1 - step.symbol, values[counter]), (0, True))[0]
         values[counter] += 1
@@ -422,12 +468,7 @@ class Machine:
         values[agent.pc] += 1
         return True
 
-    def _skip(self, number: int, agent: Agent, step: Instruction) -> bool:
-        self.values[self.instances[number][step.symbol]] += 1
-        self.values[agent.pc] += 1
-        return True
-
-    def _loop(self, number: int, agent: Agent, step: Instruction) -> bool:
+    def _iterate(self, agent: Agent, step: Iterate) -> bool:
         values = self.values
         if step.symbol in self.fixed:
             decided, all_ = self.fixed[step.symbol], True
@@ -440,23 +481,18 @@ class Machine:
         if not all_:
             return False
         values[step.counter] = values[step.counter + 1] = 0
-        values[agent.pc] = step.target
+        values[agent.pc] = step.leave
         return True
 
-    def _set(self, number: int, agent: Agent, step: Instruction) -> bool:
-        self.values[step.counter] = step.keep
-        self.values[agent.pc] += 1
-        return True
-
-    def _count(self, number: int, agent: Agent, step: Instruction) -> bool:
+    def _count_down(self, agent: Agent, step: CountDown) -> bool:
         if self.values[step.counter]:
             self.values[step.counter] -= 1
             self.values[agent.pc] += 1
         else:
-            self.values[agent.pc] = step.target
+            self.values[agent.pc] = step.leave
         return True
 
-    def _choose(self, number: int, agent: Agent, step: Instruction) -> bool:
+    def _branch(self, number: int, agent: Agent, step: Branch) -> bool:
         values, counter = self.values, self.instances[number][step.symbol]
         way, decided = self.state.logs.get((step.symbol, values[counter]), (0, False))
         if not decided:
@@ -464,40 +500,3 @@ class Machine:
         values[counter] += 1
         values[agent.pc] = step.ways[min(way, len(step.ways) - 1)]
         return True
-
-    def _jump(self, number: int, agent: Agent, step: Instruction) -> bool:
-        self.values[agent.pc] = step.target
-        return True
-
-    def _elastic(self, number: int, agent: Agent, step: Instruction) -> bool:
-        if step.keep:
-            return False
-        self.values[agent.pc] += 1
-        return True
-
-    def _stop(self, number: int, agent: Agent, step: Instruction) -> bool:
-        return False
-
-
-_HANDLERS = {
-    Op.TAKE: Machine._take,  # pyright: ignore[reportPrivateUsage]
-    Op.GIVE: Machine._give,  # pyright: ignore[reportPrivateUsage]
-    Op.END: Machine._end,  # pyright: ignore[reportPrivateUsage]
-    Op.SYNC: Machine._meet,  # pyright: ignore[reportPrivateUsage]
-    Op.ARRIVE: Machine._meet,  # pyright: ignore[reportPrivateUsage]
-    Op.TOUCH: Machine._touched,  # pyright: ignore[reportPrivateUsage]
-    Op.HOLD: Machine._hold,  # pyright: ignore[reportPrivateUsage]
-    Op.LOCAL_ACQUIRE: Machine._local_acquire,  # pyright: ignore[reportPrivateUsage]
-    Op.LOCAL_COMMIT: Machine._local_commit,  # pyright: ignore[reportPrivateUsage]
-    Op.LOCAL_WAIT: Machine._local_wait,  # pyright: ignore[reportPrivateUsage]
-    Op.LOCAL_RELEASE: Machine._local_release,  # pyright: ignore[reportPrivateUsage]
-    Op.START: Machine._start,  # pyright: ignore[reportPrivateUsage]
-    Op.SKIP: Machine._skip,  # pyright: ignore[reportPrivateUsage]
-    Op.LOOP: Machine._loop,  # pyright: ignore[reportPrivateUsage]
-    Op.SET: Machine._set,  # pyright: ignore[reportPrivateUsage]
-    Op.COUNT: Machine._count,  # pyright: ignore[reportPrivateUsage]
-    Op.CHOOSE: Machine._choose,  # pyright: ignore[reportPrivateUsage]
-    Op.JUMP: Machine._jump,  # pyright: ignore[reportPrivateUsage]
-    Op.ELASTIC: Machine._elastic,  # pyright: ignore[reportPrivateUsage]
-    Op.STOP: Machine._stop,  # pyright: ignore[reportPrivateUsage]
-}

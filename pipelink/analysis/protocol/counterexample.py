@@ -2,12 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from pipelink.analysis.protocol.explore import Found
-from pipelink.analysis.protocol.run import LOGS, Event, Violation
-from pipelink.model.system import Agent, Endpoint, Instruction, Op, System
+from pipelink.analysis.protocol.program import (
+    Agent,
+    End,
+    Endpoint,
+    Meet,
+    Operation,
+    SlotOperation,
+    Stop,
+    System,
+    Take,
+    Touch,
+)
+from pipelink.analysis.protocol.run import Event
+from pipelink.analysis.protocol.state import LOGS
+from pipelink.analysis.protocol.violations import (
+    ArrivedTwice,
+    AtBarrier,
+    Blocked,
+    Crowd,
+    EndAsData,
+    MetTwice,
+    NothingHeld,
+    NothingTouched,
+    OtherCount,
+    Overrun,
+    Overwritten,
+    PartOfWarp,
+    PhaseLost,
+    PhaseMissed,
+    Race,
+    ReadEarly,
+    RoundOverrun,
+    StagingBusy,
+    TooMany,
+    Uninitialised,
+    Untaken,
+    Unwritten,
+    Violation,
+)
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics, Location, Note
 from pipelink.support.trace import Step, Trace
 
@@ -40,7 +76,7 @@ class _Verdict:
         self.where: Location = UNKNOWN
 
     def report(self, diagnostics: Diagnostics) -> None:
-        said = self.blocked() if self.violation.kind == "blocked" else self.say()
+        said = self.say()
         step = self.violation.step
         where = self.where if self.where is not UNKNOWN else step.location if step is not None else UNKNOWN
         if where is UNKNOWN and self.violation.agent >= 0:
@@ -58,18 +94,22 @@ class _Verdict:
         names = list(dict.fromkeys(self.lane(number) for number in numbers))
         return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
-    def at(self, number: int) -> Instruction:
+    def at(self, number: int) -> Operation:
         agent = self.agents[number]
         return agent.code[self.values[agent.pc]]
 
     def finished(self, number: int) -> bool:
-        return self.at(number).op is Op.STOP
+        return isinstance(self.at(number), Stop)
 
     def idle(self, number: int) -> bool:
+        agent = self.agents[number]
+        held = any(self.held(end) > 0 for end in agent.endpoints if not end.token)
+        return self.values[agent.pc] in agent.enough and not held
+
+    def end(self, number: int) -> Endpoint | None:
+        """Where an agent waits for a slot."""
         step = self.at(number)
-        return step.idle and not any(
-            self.values[end.cursor] > self.values[end.done] for end in self.agents[number].endpoints if not end.token
-        )
+        return step.end if isinstance(step, Take | End) else None
 
     def held(self, end: Endpoint) -> int:
         return self.values[end.cursor] - self.values[end.done]
@@ -102,7 +142,7 @@ class _Verdict:
 
     def missing(self, number: int) -> list[int]:
         step, values = self.at(number), self.values
-        if step.op is Op.SYNC:
+        if isinstance(step, Meet):
             named = self.system.named[step.named]
             return [user for user in named.users if not values[named.state + 1] >> user & 1]
         barrier = self.system.barriers[self.barrier(number)]
@@ -111,7 +151,7 @@ class _Verdict:
 
     def others(self, number: int) -> list[int]:
         """The agents at the other end of the ring that an agent waits at."""
-        mine = self.at(number).end
+        mine = self.end(number)
         assert mine is not None
         return [
             other
@@ -121,19 +161,19 @@ class _Verdict:
         ]
 
     def barrier(self, number: int) -> int:
-        end = self.at(number).end
+        end = self.end(number)
         assert end is not None
         return end.watch[self.values[end.cursor] % end.stages]
 
     def what(self, number: int) -> str:
         """What an agent waits for, as a clause."""
         step = self.at(number)
-        if step.op is Op.SYNC:
+        if isinstance(step, Meet):
             named = self.system.named[step.named]
             names = ", ".join(named.names)
             there = f"{self.values[named.state]} of {named.threads} threads"
             return f"at {named.title} ({names}), where {there} are"
-        end = step.end
+        end = self.end(number)
         assert end is not None
         if end.token:
             return f"for token '{end.port.reference}'"
@@ -143,7 +183,7 @@ class _Verdict:
     def starved(self, number: int) -> _Said:
         """It waits for somebody who has finished, or for more arrivals than there are."""
         waited, step = self.missing(number), self.at(number)
-        if step.op is not Op.SYNC:
+        if not isinstance(step, Meet):
             barrier = self.system.barriers[self.barrier(number)]
             arrived = self.values[barrier.phase + 1]
             if arrived and arrived < barrier.expected and self.complete(barrier.phase, barrier.arrivers):
@@ -180,14 +220,14 @@ class _Verdict:
         if done and not all(self.finished(other) for other in done):
             doing = "takes no more" if len(done) == 1 else "take no more"
         return _Said(
-            "barrier-participation" if step.op is Op.SYNC else "rate-mismatch",
+            "barrier-participation" if isinstance(step, Meet) else "rate-mismatch",
             f"{self.lane(number)} waits for ever {self.what(number)}: {self.lanes(done or waited)} {doing}",
             self.rate_hint(number, done or waited),
         )
 
     def short(self, number: int) -> bool:
         """Whether all who arrive at what an agent waits for have done so, and are too few."""
-        if self.at(number).op is Op.SYNC:
+        if isinstance(self.at(number), Meet):
             return False
         barrier = self.system.barriers[self.barrier(number)]
         arrived = self.values[barrier.phase + 1]
@@ -197,14 +237,14 @@ class _Verdict:
         return all(self.values[phase + 3] >> arriver & 1 for arriver in arrivers)
 
     def rate_hint(self, number: int, done: list[int]) -> str | None:
-        step = self.at(number)
-        if step.op is Op.SYNC:
+        if isinstance(self.at(number), Meet):
             return "all who take part in a barrier have to come equally often"
-        if step.end is None:
+        mine = self.end(number)
+        if mine is None:
             return None
         for other in done:
             for end in self.agents[other].endpoints:
-                if end.producer is not step.end.producer and _meets(end, step.end) and self.held(end):
+                if end.producer is not mine.producer and _meets(end, mine) and self.held(end):
                     slots = "a slot" if self.held(end) == 1 else f"{self.held(end)} slots"
                     verb = "commits" if end.producer else "releases"
                     return f"{self.lane(other)} holds {slots} of '{end.port.reference}' that it never {verb}"
@@ -212,10 +252,8 @@ class _Verdict:
 
     def deadlock_hint(self, cycle: list[int]) -> str | None:
         for number in cycle:
-            end = self.at(number).end
-            if end is None or self.at(number).op is Op.SYNC:
-                continue
-            if end.token:
+            end = self.end(number)
+            if end is None or end.token:
                 continue
             if end.producer and self.held(end) >= end.stages:
                 return (
@@ -229,7 +267,7 @@ class _Verdict:
                             f"{self.lane(other)} holds all {end.stages} slots of '{its.port.reference}' and waits for "
                             "another: a release is missing, or comes too late for so few slots"
                         )
-        tokens = [e for n in cycle if (e := self.at(n).end) is not None and e.token and self.at(n).op is not Op.SYNC]
+        tokens = [end for number in cycle if (end := self.end(number)) is not None and end.token]
         if tokens and not any(self.values[end.cursor] for end in tokens):
             return "nobody can begin: one of these tokens needs a first credit"
         return None
@@ -237,10 +275,19 @@ class _Verdict:
     # -- other violations
 
     def say(self) -> _Said:
-        found = self.violation
-        maker: Callable[[], _Said] | None = getattr(self, f"say_{found.kind.replace('-', '_')}", None)
-        assert maker is not None, found.kind
-        return maker()
+        match self.violation:
+            case Blocked():
+                return self.blocked()
+            case Race() as race:
+                return self.race(race)
+            case Untaken(agent=number, barrier=index, slot=slot):
+                return self.untaken(number, index, slot)
+            case AtBarrier() as at:
+                return self.miscounted(at)
+            case PartOfWarp() | OtherCount() | MetTwice() | RoundOverrun() | Crowd() as at:
+                return self.unmet(at)
+            case found:
+                return self.misused(found)
 
     @property
     def me(self) -> str:
@@ -252,8 +299,7 @@ class _Verdict:
         assert step is not None
         return _text(step, self.violation.slot)
 
-    def say_race(self) -> _Said:
-        found = self.violation
+    def race(self, found: Race) -> _Said:
         record = found.records & -found.records
         kind, other, place = self.system.record_names[record]
         mine, theirs = self.system.places[found.place], self.system.places[place]
@@ -275,8 +321,8 @@ class _Verdict:
             notes=(Note(f"{self.lane(other)} is declared here", self.agents[other].location),),
         )  # fmt: skip
 
-    def race_hint(self, found: Violation, other: int, place: int) -> str | None:
-        end = found.step.end if found.step is not None else None
+    def race_hint(self, found: Race, other: int, place: int) -> str | None:
+        end = found.step.end if isinstance(found.step, SlotOperation) else None
         if end is None or end.token or found.place != place or found.slot < 0 or not end.watch:
             return "nothing that the second waits for comes after the first"
         barrier = self.system.barriers[end.watch[found.slot]]
@@ -289,160 +335,103 @@ class _Verdict:
 
     def units(self, number: int, barrier: int) -> int:
         """Arrivals of an agent in a phase."""
-        return max(
-            (s.units for step in self.agents[number].code for slot in (*step.signals, step.expect) for s in slot
-             if s.barrier == barrier), default=0,
-        )  # fmt: skip
+        return max((made.units for made in self.agents[number].arrivals() if made.barrier == barrier), default=0)
 
-    def name(self) -> str:
-        return self.system.barriers[self.violation.barrier].name
-
-    def count(self) -> tuple[int, int]:
-        barrier = self.system.barriers[self.violation.barrier]
-        return barrier.expected, sum(self.units(agent, self.violation.barrier) for agent in barrier.arrivers)
-
-    def say_many(self) -> _Said:
-        expected, _ = self.count()
-        return _Said(
-            "arrival-count",
-            f"{self.me}: {self.doing} arrives at {self.name()}, which gets {self.violation.number} arrivals in a phase "
-            f"of {expected}",
-        )  # fmt: skip
-
-    def say_twice(self) -> _Said:
-        expected, shares = self.count()
+    def miscounted(self, found: AtBarrier) -> _Said:
+        """At an mbarrier."""
+        barrier = self.system.barriers[found.barrier]
+        expected, name = barrier.expected, barrier.name
+        shares = sum(self.units(agent, found.barrier) for agent in barrier.arrivers)
+        arrives = f"{self.me}: {self.doing} arrives at {name}"
         hint = f"it is initialised for {expected}, and its arrivers make {shares}" if expected != shares else None
-        return _Said(
-            "arrival-count", f"{self.me}: {self.doing} arrives at {self.name()} twice before a phase is complete", hint
-        )  # fmt: skip
+        match found:
+            case TooMany(arrivals=arrivals):
+                return _Said("arrival-count", f"{arrives}, which gets {arrivals} arrivals in a phase of {expected}")
+            case ArrivedTwice():
+                return _Said("arrival-count", f"{arrives} twice before a phase is complete", hint)
+            case Overrun():
+                hint = hint or "let it wait for somebody who has seen the phase complete"
+                return _Said("arrival-count", f"{arrives}, where the phase before may not be complete yet", hint)
+            case Uninitialised():
+                return _Said("arrival-count", f"{arrives}, which nobody initialises")
+            case PhaseMissed(completed=completed):
+                waits = f"{self.me}: {self.doing} waits at {name}, which is {completed - 1} phases ahead"
+                return _Said("arrival-count", waits)
+            case PhaseLost(taker=end):
+                return self.lost(end, name)
+            case _:
+                raise AssertionError(found)
 
-    def say_overrun(self) -> _Said:
-        expected, shares = self.count()
-        hint = f"it is initialised for {expected}, and its arrivers make {shares}" if expected != shares else None
-        return _Said(
-            "arrival-count",
-            f"{self.me}: {self.doing} arrives at {self.name()}, where the phase before may not be complete yet",
-            hint or "let it wait for somebody who has seen the phase complete",
-        )  # fmt: skip
-
-    def say_lost(self) -> _Said:
-        end = self.violation.taker
+    def lost(self, end: Endpoint | None, name: str) -> _Said:
         taker = self.lane(end.agent) if end is not None else "its taker"
-        reference = end.port.reference if end is not None else self.name()
+        reference = end.port.reference if end is not None else name
         hint = "pass again only after it was taken"
         if end is not None and end.offset < 0 and not self.values[end.cursor]:
             hint = f"the first take of '{end.port.reference}' needs no pass (its initial credit is {-end.offset})"
-        return _Said(
-            "arrival-count",
-            f"{self.me}: {self.doing} completes another phase of '{reference}', which {taker} may not have taken yet",
-            hint,
-        )  # fmt: skip
+        message = f"{self.me}: {self.doing} completes another phase of '{reference}', which {taker} may not have taken "
+        return _Said("arrival-count", f"{message}yet", hint)
 
-    def say_phase(self) -> _Said:
-        return _Said(
-            "arrival-count",
-            f"{self.me}: {self.doing} waits at {self.name()}, which is {self.violation.number - 1} phases ahead",
-        )  # fmt: skip
+    def unmet(self, found: Violation) -> _Said:
+        """At a named barrier."""
+        assert isinstance(found.step, Meet)
+        named, does = self.system.named[found.step.named], f"{self.me}: {self.doing}"
+        hint: str | None = None
+        match found:
+            case PartOfWarp():
+                message = f"{does} is reached by part of a warp, and the barrier is aligned"
+            case OtherCount(threads=threads):
+                message = f"{does} counts {threads} threads at {named.title}, others count {named.threads}"
+            case MetTwice():
+                message, hint = f"{does} arrives twice in one round of the barrier", _ROUNDS
+            case RoundOverrun():
+                message, hint = f"{does} arrives at {named.title} and the round before may not be over", _ROUNDS
+            case Crowd(threads=threads):
+                message = f"{does} brings {threads} threads to {named.title}, which counts {named.threads}"
+                hint = f"its users are {', '.join(named.names)}"
+            case _:
+                raise AssertionError(found)
+        return _Said("barrier-participation", message, hint)
 
-    def say_uninitialised(self) -> _Said:
-        return _Said("arrival-count", f"{self.me}: {self.doing} arrives at {self.name()}, which nobody initialises")
+    def misused(self, found: Violation) -> _Said:
+        """A slot or a buffer."""
+        does = f"{self.me}: {self.doing}"
+        end = found.step.end if isinstance(found.step, SlotOperation) else None
+        fills, stages = end is not None and end.producer, end.stages if end is not None else 0
+        match found:
+            case StagingBusy():
+                hint = "the ring converts: commit a slot before acquiring the next"
+                return _Said("slot-race", f"{does}, while the staging tile still holds the slot before it", hint)
+            case EndAsData():
+                hint = "wait for an ending stream inside 'until'"
+                return _Said("rate-mismatch", f"{does} finds the end mark, and takes it for data", hint)
+            case NothingTouched():
+                hint = "between its acquire and its commit" if fills else "between its wait and its release"
+                return _Said("slot-race", f"{does} without holding a slot", f"a slot is one's own {hint}")
+            case NothingHeld():
+                hint = f"{'acquire' if fills else 'wait for'} a slot first; say that the loop before is never empty "
+                hint += "(n+), or 'keep 0' if the code gives nothing where nothing is held"
+                return _Said("arrival-count", f"{does} without holding a slot: an arrival too many", hint)
+            case Unwritten(place=number):
+                place = self.system.places[number]
+                hint = f"'{place.owner}' is not written before, or since something else was written there"
+                hint = hint if place.spoils else f"no step before writes '{place.owner}'"
+                return _Said("slot-race", f"{does}, which holds nothing that was written", hint)
+            case Overwritten():
+                return _Said("slot-race", f"{does} overwrites a slot that was not released")
+            case ReadEarly(groups=groups):
+                flying = max(stages - 2, 0)
+                message = f"{does} reads a slot whose copies may still be under way: {groups} groups are committed "
+                message += f"from it on, {flying + 1} are needed"
+                hint = f"a wait leaves {flying} groups in flight: commit {stages - 1} slots ahead"
+                return _Said("slot-race", message, hint)
+            case _:
+                raise AssertionError(found)
 
-    def say_staging(self) -> _Said:
-        return _Said(
-            "slot-race", f"{self.me}: {self.doing}, while the staging tile still holds the slot before it",
-            "the ring converts: commit a slot before acquiring the next",
-        )  # fmt: skip
-
-    def say_ended(self) -> _Said:
-        return _Said(
-            "rate-mismatch", f"{self.me}: {self.doing} finds the end mark, and takes it for data",
-            "wait for an ending stream inside 'until'",
-        )  # fmt: skip
-
-    def say_unheld(self) -> _Said:
-        step = self.violation.step
-        fills = step is not None and step.end is not None and step.end.producer
-        hint = "between its acquire and its commit" if fills else "between its wait and its release"
-        return _Said("slot-race", f"{self.me}: {self.doing} without holding a slot", f"a slot is one's own {hint}")
-
-    def say_nothing(self) -> _Said:
-        step = self.violation.step
-        fills = step is not None and step.end is not None and step.end.producer
-        return _Said(
-            "arrival-count",
-            f"{self.me}: {self.doing} without holding a slot: an arrival too many",
-            f"{'acquire' if fills else 'wait for'} a slot first; say that the loop before is never empty (n+), or "
-            "'keep 0' if the code gives nothing where nothing is held",
-        )
-
-    def say_unwritten(self) -> _Said:
-        place = self.system.places[self.violation.place]
-        return _Said(
-            "slot-race", f"{self.me}: {self.doing}, which holds nothing that was written",
-            f"'{place.owner}' is not written before, or since something else was written there" if place.spoils else
-            f"no step before writes '{place.owner}'",
-        )  # fmt: skip
-
-    def say_ahead(self) -> _Said:
-        return _Said("slot-race", f"{self.me}: {self.doing} overwrites a slot that was not released")
-
-    def say_early(self) -> _Said:
-        end = self.violation.step.end if self.violation.step is not None else None
-        stages = end.stages if end is not None else 0
-        return _Said(
-            "slot-race",
-            f"{self.me}: {self.doing} reads a slot whose copies may still be under way: {self.violation.number} groups "
-            f"are committed from it on, {max(stages - 2, 0) + 1} are needed",
-            f"a wait leaves {max(stages - 2, 0)} groups in flight: commit {stages - 1} slots ahead",
-        )  # fmt: skip
-
-    def say_partial(self) -> _Said:
-        return _Said(
-            "barrier-participation",
-            f"{self.me}: {self.doing} is reached by part of a warp, and the barrier is aligned",
-        )
-
-    def say_participants(self) -> _Said:
-        named = self.named()
-        return _Said(
-            "barrier-participation",
-            f"{self.me}: {self.doing} counts {self.violation.number} threads at {named.title}, others count "
-            f"{named.threads}",
-        )  # fmt: skip
-
-    def say_met_twice(self) -> _Said:
-        return _Said(
-            "barrier-participation", f"{self.me}: {self.doing} arrives twice in one round of the barrier", _ROUNDS
-        )
-
-    def say_generations(self) -> _Said:
-        return _Said(
-            "barrier-participation",
-            f"{self.me}: {self.doing} arrives at {self.named().title} and the round before may not be over",
-            _ROUNDS,
-        )  # fmt: skip
-
-    def say_crowd(self) -> _Said:
-        named = self.named()
-        return _Said(
-            "barrier-participation",
-            f"{self.me}: {self.doing} brings {self.violation.number} threads to {named.title}, which counts "
-            f"{named.threads}",
-            f"its users are {', '.join(named.names)}",
-        )  # fmt: skip
-
-    def named(self):
-        step = self.violation.step
-        assert step is not None
-        return self.system.named[step.named]
-
-    def say_untaken(self) -> _Said:
-        barrier = self.system.barriers[self.violation.barrier]
-        end = next(
-            e for e in self.agents[self.violation.agent].endpoints if self.violation.barrier in e.watch
-        )  # fmt: skip
+    def untaken(self, number: int, index: int, slot: int) -> _Said:
+        barrier = self.system.barriers[index]
+        end = next(end for end in self.agents[number].endpoints if index in end.watch)
         self.where = end.location
-        what = "a token of" if end.token else f"slot {self.violation.slot} of"
+        what = "a token of" if end.token else f"slot {slot} of"
         return _Said(
             "rate-mismatch",
             f"{self.me} has finished, and {what} '{end.port.reference}' is left that "
@@ -457,15 +446,15 @@ class _Verdict:
         for event in self.found.events:
             agent = self.agents[event.agent]
             steps.append(
-                Step(agent.lane, _text(event.step, event.slot), event.step.detail, event.after,
+                Step(agent.lane, _text(event.step, event.slot), self.detail(event.step), event.after,
                      location=event.step.location)
             )  # fmt: skip
-        if self.violation.kind == "blocked":
+        if isinstance(self.violation, Blocked):
             for number in self.found.blocked:
-                step, end = self.at(number), self.at(number).end
+                step, end = self.at(number), self.end(number)
                 slot = self.values[end.cursor] % end.stages if end is not None and not end.token else -1
                 stuck = _stuck(self.agents[number], step, slot, self.what(number))
-                if step.op is Op.SYNC:  # its arrival is among the steps already
+                if isinstance(step, Meet):  # its arrival is among the steps already
                     steps[max(i for i, e in enumerate(self.found.events) if e.agent == number)] = stuck
                 else:
                     steps.append(stuck)
@@ -473,8 +462,11 @@ class _Verdict:
         lanes = tuple(dict.fromkeys(agent.lane for agent in self.agents if agent.lane in used))
         return Trace(said.message, lanes, tuple(steps), said.conflict or self.last(steps), said.cycle, self.counts())
 
+    def detail(self, step: Operation) -> str:
+        return self.system.named[step.named].title if isinstance(step, Meet) else ""
+
     def last(self, steps: list[Step]) -> tuple[int, ...]:
-        return (len(steps) - 1,) if steps and self.violation.kind not in ("blocked", "untaken") else ()
+        return (len(steps) - 1,) if steps and not isinstance(self.violation, Blocked | Untaken) else ()
 
     def counts(self) -> tuple[tuple[str, str], ...]:
         found: dict[str, list[str]] = {}
@@ -493,22 +485,23 @@ class _Verdict:
         return tuple((name, ", ".join(values)) for name, values in found.items())
 
 
-def _stuck(agent: Agent, step: Instruction, slot: int, what: str) -> Step:
+def _stuck(agent: Agent, step: Operation, slot: int, what: str) -> Step:
     return Step(agent.lane, _text(step, slot), what, blocked=True, location=step.location)
 
 
-def _text(step: Instruction, slot: int) -> str:
+def _text(step: Operation, slot: int) -> str:
     return f"{step.text}[{slot}]" if slot >= 0 else step.text
 
 
 def _leaves(event: Event, record: int) -> bool:
     """Whether the record of an access was made by this step."""
-    end = event.step.end
-    if event.step.op is Op.TOUCH:
-        return any(access.record == record for access in event.step.accesses)
-    if end is None or not end.accesses or event.slot < 0:
-        return False
-    return any(access.record == record for access in (*end.accesses[event.slot], *end.staging, *end.staged))
+    match event.step:
+        case Touch(accesses=accesses):
+            return any(access.record == record for access in accesses)
+        case SlotOperation(end=end) if end.accesses and event.slot >= 0:
+            return any(access.record == record for access in (*end.accesses[event.slot], *end.staging, *end.staged))
+        case _:
+            return False
 
 
 def _meets(one: Endpoint, other: Endpoint) -> bool:

@@ -1,43 +1,19 @@
 """What the roles of a placed kernel do, as data: agents with their steps, barriers, slots and who touches what.
 
 An *agent* is the threads of a role that take the same steps: all of them, or a part where a step is taken ``by`` some.
-Its protocol is flat code (:class:`Instruction`).  Counters of a state lie in one list of integers, at the indices that
-stand here.  What is ordered before what is known by sets of *records*: the last write or read of a place by an agent,
-the completion of a barrier, the last take of a token.  A record is one bit; everybody's knowledge is one integer.
+Its protocol is flat code, a list of operations, which name each other by their numbers in it.  Counters of a state lie
+in one list of integers, at the indices that stand here.  What is ordered before what is known by sets of *records*: the
+last write or read of a place by an agent, the completion of a barrier, the last take of a token.  A record is one bit;
+everybody's knowledge is one integer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import NamedTuple
 
 from pipelink.support.diagnostics import UNKNOWN, Location
-
-
-class Op(IntEnum):
-    """What an instruction does; ``TAKE`` and ``GIVE`` serve acquire/commit, wait/release, take/pass and copy."""
-
-    TAKE = 0
-    GIVE = 1
-    END = 2
-    SYNC = 3
-    ARRIVE = 4
-    TOUCH = 5
-    HOLD = 6  # touch the slots that are held
-    LOCAL_ACQUIRE = 7
-    LOCAL_COMMIT = 8
-    LOCAL_WAIT = 9
-    LOCAL_RELEASE = 10
-    START = 11  # of a loop by name
-    LOOP = 12
-    SET = 13  # a loop of a constant count
-    COUNT = 14
-    CHOOSE = 15
-    JUMP = 16
-    ELASTIC = 17
-    STOP = 18
-    SKIP = 19  # a loop by name around nothing
 
 
 class Access(NamedTuple):
@@ -93,32 +69,171 @@ class Endpoint:
     location: Location = UNKNOWN
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Instruction:
-    """One step.  ``text`` is what people read.  ``idle``: an agent that is blocked here and holds nothing has done
-    enough (the first step of an elastic iteration)."""
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Operation:
+    """One step.  ``text`` is what people read; empty for what no protocol says."""
 
-    op: Op
     text: str = ""
-    end: Endpoint | None = None
-    keep: int = 0
-    some: bool = False  # there has to be a slot to give
-    target: int = -1  # where a loop is left; where an end mark leads
-    counter: int = -1
-    symbol: int = -1
-    ways: tuple[int, ...] = ()
-    named: int = -1
-    threads: int = 0
-    partial: bool = False  # a barrier reached by part of a warp
-    signals: list[list[Signal]] = field(default_factory=list[list[Signal]])  # arrivals, by slot
-    expect: list[Signal] = field(default_factory=list[Signal])  # announced at an acquire, by slot
-    clears: tuple[int, ...] = ()  # loops that are left with it
-    accesses: tuple[Access, ...] = ()
-    idle: bool = False
-    partner: Endpoint | None = None  # of a local ring: the other cursor
-    column: int = 0
     location: Location = UNKNOWN
-    detail: str = ""
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class SlotOperation(Operation):
+    """A step at the slots of one end of a ring, token or mbarrier."""
+
+    end: Endpoint
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Exchange(SlotOperation):
+    """A slot changes hands; ``signals`` are the arrivals by which it is given on, by slot."""
+
+    signals: list[list[Signal]] = field(default_factory=list[list[Signal]])
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Take(Exchange):
+    """acquire, wait, take: wait for the next slot.  ``expect`` is announced then, by slot.  ``leave``: where an end
+    mark leads; that slot is given back at once, and the counters ``clears`` of the loops that are left with it are
+    reset."""
+
+    expect: list[Signal] = field(default_factory=list[Signal])
+    leave: int = -1
+    clears: tuple[int, ...] = ()
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Give(Exchange):
+    """commit, copy, release, pass: give on the oldest slots until ``keep`` are held.  ``some``: there has to be one.
+    Without signals others give them on for this agent."""
+
+    keep: int = 0
+    some: bool = False
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class End(Exchange):
+    """Take a slot and give it on as the end mark."""
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Hold(SlotOperation):
+    """read, write: touch the slots that are held."""
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class LocalOperation(SlotOperation):
+    """A step at a ring that one role fills and reads; ``partner`` is the ring's other end."""
+
+    partner: Endpoint
+    keep: int = 0
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class LocalAcquire(LocalOperation):
+    """Begin to fill the next slot."""
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class LocalCommit(LocalOperation):
+    """Make a group of the copies into the oldest slots, until ``keep`` are held."""
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class LocalWait(LocalOperation):
+    """Wait until the copies into the next slot are there."""
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class LocalRelease(LocalOperation):
+    """Give back the oldest slots, until ``keep`` are held."""
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Meet(Operation):
+    """Arrive at a named barrier of so many ``threads``; ``waits``: until all have (sync).  ``partial``: part of a warp
+    does."""
+
+    named: int
+    threads: int
+    waits: bool
+    partial: bool = False
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Touch(Operation):
+    """Read or write a buffer."""
+
+    place: int
+    write: bool
+    accesses: tuple[Access, ...] = ()
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Begin(Operation):
+    """Begin a loop by a name: ``counter`` is the index of its log's number, plus one, then of its iteration."""
+
+    symbol: int
+    counter: int
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Iterate(Operation):
+    """One more iteration of a loop by a name, or on to ``leave``."""
+
+    symbol: int
+    counter: int
+    leave: int = -1
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Skip(Operation):
+    """A loop by a name around nothing."""
+
+    symbol: int
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Count(Operation):
+    """Begin a loop of ``count`` iterations; ``counter`` is the index of those to come."""
+
+    counter: int
+    count: int
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class CountDown(Operation):
+    """One more iteration of such a loop, or on to ``leave``."""
+
+    counter: int
+    leave: int = -1
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Branch(Operation):
+    """Go on where the chosen way begins."""
+
+    symbol: int
+    ways: tuple[int, ...] = ()
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Jump(Operation):
+    target: int = -1
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Elastic(Operation):
+    """Where a loop that runs as often as the others want begins each iteration.  ``driven``: by its first step, which
+    waits for others; otherwise somebody has to want an iteration."""
+
+    driven: bool = False
+    leave: int = -1
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Stop(Operation):
+    """The role has finished."""
 
 
 @dataclass(eq=False, repr=False)
@@ -131,11 +246,23 @@ class Agent:
     first: int
     threads: int
     location: Location
-    code: list[Instruction] = field(default_factory=list[Instruction])
-    symbols: list[frozenset[int]] = field(default_factory=list[frozenset[int]])  # used from an instruction on
+    code: list[Operation] = field(default_factory=list[Operation])
+    #: Operations at which an agent that is blocked and holds nothing has done enough (the head and the first step of an
+    #: elastic loop), and where the loop is left then.
+    enough: dict[int, int] = field(default_factory=dict[int, int])
+    symbols: list[frozenset[int]] = field(default_factory=list[frozenset[int]])  # used from an operation on
     endpoints: list[Endpoint] = field(default_factory=list[Endpoint])
     own: int = 0  # its records
     pc: int = 0  # index of its program counter; then whether it waits inside a named barrier
+
+    def arrivals(self) -> Iterator[Signal]:
+        """What its steps arrive with, one after the other."""
+        for step in self.code:
+            if isinstance(step, Exchange):
+                for slot in step.signals:
+                    yield from slot
+                if isinstance(step, Take):
+                    yield from step.expect
 
     @property
     def several(self) -> bool:
