@@ -47,9 +47,10 @@ def digest_of(cubin: bytes) -> str:
 
 
 def manifest(package: Path) -> dict[str, Any]:
-    """The manifest of a .plk."""
+    """What the manifest of a .plk says of its only kernel."""
     with zipfile.ZipFile(package) as archive:
-        return json.loads(archive.read("manifest.json"))
+        (kernel,) = json.loads(archive.read("manifest.json"))["kernels"]
+    return kernel
 
 
 def digest_of_package(package: Path) -> str:

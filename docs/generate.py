@@ -4,7 +4,8 @@
 arguments, ``docs/passes.md`` from the pass table and the passes' docstrings, ``docs/corpus.md`` from the heads of the
 corpus, ``pipelink/ir/dialect.irdl`` from the dialect's schema.  Between ``<!-- begin NAME -->`` and
 ``<!-- end NAME -->``: the vocabulary in ``docs/ir.md`` and the tables in ``docs/contracts.md`` from the vocabulary of
-contracts and the device ABI, tables of numbers from ``benchmarks/results``, as the plots.
+contracts and the device ABI, those in ``docs/package-format.md`` from the schema of manifests, tables of numbers from
+``benchmarks/results``, as the plots.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from pipelink.ir import schema
 from pipelink.map.trace import render_svg
 from pipelink.passes import PASSES, PIPELINES, PassInfo
 from pipelink.passes.pipeline import parse_pipeline, run_pipeline
+from pipelink.runtime.schema import OBJECTS, ListOf, Object, Row, Text
 from pipelink.support import catalog, limits
 from pipelink.support.diagnostics import LinkError, render_text
 from pipelink.tools.common import relocate
@@ -217,6 +219,38 @@ def attributes() -> str:
     return "\n".join(lines)
 
 
+def manifest() -> str:
+    """Every object of a package's manifest, from the table that the runtime holds it to."""
+    lines: list[str] = []
+    seen: list[Object] = []
+
+    def inner(kind: object) -> Object | None:
+        kind = kind.item if isinstance(kind, ListOf) else kind
+        return kind if isinstance(kind, Object) else None
+
+    def section(table: Object) -> None:
+        if table in seen:
+            return
+        seen.append(table)
+        lines.extend([f"### {table.name[0].upper()}{table.name[1:]}\n", "| key | values | meaning |", "|---|---|---|"])
+        rows = [("", row) for row in table.rows]
+        if table.variants is not None:
+            rows.append(("", Row("kind", Text(choices=tuple(table.variants)), "says which keys follow")))
+            rows += [(kind, row) for kind, own in table.variants.items() for row in own]
+        for kind, row in rows:
+            key = f"`{row.key}`" + ("" if row.needed else " (optional)") + (f" of `{kind}`" if kind else "")
+            default = "" if row.needed or row.default in (None, (), "") else f"; `{json.dumps(row.default)}` if absent"
+            lines.append(f"| {key} | {row.kind} | {row.doc}{default} |")
+        lines.append("")
+        for row in [row for _, row in rows]:
+            if (found := inner(row.kind)) is not None:
+                section(found)
+
+    for table in OBJECTS:
+        section(table)
+    return "\n".join(lines).strip()
+
+
 def _keys(declared: type[words.Declaration], variant: tuple[str, ...] = words.PLAIN) -> str:
     """The keys of a record, or of a tile, with the values that it takes."""
     shown: list[str] = []
@@ -371,7 +405,7 @@ def pages() -> dict[Path, str]:
         example, picture = counterexample()
         found[ROOT / "docs" / "trace.svg"] = picture
         known = {"vocabulary": vocabulary(), "counterexample": example}
-        known |= {"attributes": attributes(), "records": records(), "symbols": symbols()}
+        known |= {"attributes": attributes(), "records": records(), "symbols": symbols(), "manifest": manifest()}
         if MUTANTS.is_file():
             from test.protocol.report import table
 

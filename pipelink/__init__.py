@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pipelink import objects, runtime
-    from pipelink.api import Instance, Kernel, Linked
+    from pipelink.api import Instance, Kernel, Linked, save
     from pipelink.support.diagnostics import LinkError
 
-__all__ = ["Instance", "Kernel", "LinkError", "Linked", "objects", "runtime"]
+__all__ = ["Instance", "Kernel", "LinkError", "Linked", "objects", "runtime", "save"]
 
 _HOMES = {
     "Instance": "pipelink.api",
     "Kernel": "pipelink.api",
     "Linked": "pipelink.api",
     "LinkError": "pipelink.support.diagnostics",
+    "save": "pipelink.api",
 }
 
 

@@ -131,11 +131,18 @@ class Linked:
 
     def package(self) -> bytes:
         """The ``.plk`` file's content."""
-        return package_linked(self.name, self.targets)
+        return package_linked(self.targets)
 
     def save(self, path: str | Path) -> None:
         """Write the ``.plk`` file; it appears whole or not at all.  Raises LinkError ``unwritable-output``."""
         write_package(Path(path), self.package())
+
+
+def save(path: str | Path, *kernels: Linked) -> None:
+    """Write one ``.plk`` file of several linked kernels, of different names; it appears whole or not at all.
+
+    Raises LinkError ``duplicate-name`` or ``unwritable-output``."""
+    write_package(Path(path), package_linked([target for kernel in kernels for target in kernel.targets]))
 
 
 @dataclass

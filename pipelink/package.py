@@ -1,4 +1,4 @@
-"""Writes linked kernels as ``.plk`` files: a zip of ``manifest.json`` and a cubin per architecture.
+"""Writes linked kernels as ``.plk`` files: a zip of ``manifest.json`` and each kernel's cubin per architecture.
 
 Input: the linked images with their launch contracts.  Output: bytes, the same for the same input (fixed times, fixed
 order).  The format is docs/package-format.md; :mod:`pipelink.runtime.package` reads it.
@@ -14,6 +14,7 @@ import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +23,14 @@ from pipelink.support.diagnostics import Location, error
 if TYPE_CHECKING:
     from pipelink.link import LinkedTarget
 
-PACKAGE_VERSION = 1
+PACKAGE_VERSION = 2
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can state
 
 
 @dataclass(frozen=True)
 class PackageImage:
-    """One architecture: the cubin, its resolved launch contract, registers a thread at entry, and the toolkit whose
-    nvJitLink made it (``13.0``)."""
+    """One architecture of a kernel: the cubin, its resolved launch contract, registers a thread at entry, and the
+    toolkit whose nvJitLink made it (``13.0``)."""
 
     arch: str
     cubin: bytes
@@ -38,36 +39,66 @@ class PackageImage:
     toolkit: str
 
 
+@dataclass(frozen=True)
+class PackageEntry:
+    """One kernel of a package.  ``details`` are further keys of its object, which the runtime ignores."""
+
+    name: str
+    images: tuple[PackageImage, ...]
+    details: Mapping[str, Any]
+
+
 def package_bytes(name: str, images: Sequence[PackageImage], details: Mapping[str, Any] | None = None) -> bytes:
-    """The package of kernel ``name``.  ``details`` are further keys of the manifest, which the runtime ignores."""
-    manifest: dict[str, Any] = {
-        "pipelink_package": PACKAGE_VERSION,
-        "name": name,
-        "targets": [
-            {
-                "arch": image.arch,
-                "cubin": f"{image.arch}.cubin",
-                "sha256": hashlib.sha256(image.cubin).hexdigest(),
-                "launch": dict(image.launch),
-                "registers": image.registers,
-                "toolkit": image.toolkit,
-            }
-            for image in images
-        ],
-        **(details or {}),
-    }
+    """The package of one kernel."""
+    return package_kernels([PackageEntry(name, tuple(images), details or {})])
+
+
+def package_kernels(entries: Sequence[PackageEntry]) -> bytes:
+    """The package of these kernels.  Raises LinkError ``duplicate-name`` where two have one name."""
+    names = [entry.name for entry in entries]
+    if again := next((name for number, name in enumerate(names) if name in names[:number]), None):
+        raise error("duplicate-name", f"a package would hold two kernels named '{again}'")
+    kernels: list[dict[str, Any]] = []
+    members: dict[str, bytes] = {}
+    for entry in entries:
+        targets: list[dict[str, Any]] = []
+        for image in entry.images:
+            member = f"{image.arch}.cubin" if len(entries) == 1 else f"{entry.name}.{image.arch}.cubin"
+            members[member] = image.cubin
+            targets.append(
+                {
+                    "arch": image.arch,
+                    "cubin": member,
+                    "sha256": hashlib.sha256(image.cubin).hexdigest(),
+                    "launch": dict(image.launch),
+                    "registers": image.registers,
+                    "toolkit": image.toolkit,
+                }
+            )
+        kernels.append({"name": entry.name, "targets": targets, **entry.details})
+    manifest = {"pipelink_package": PACKAGE_VERSION, "kernels": kernels}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         _add(archive, "manifest.json", json.dumps(manifest, indent=1).encode())
-        for image in images:
-            _add(archive, f"{image.arch}.cubin", image.cubin)
+        for member, data in members.items():
+            _add(archive, member, data)
     return buffer.getvalue()
 
 
-def package_linked(name: str, targets: Sequence[LinkedTarget]) -> bytes:
-    """The package of linked targets, with each audit in the manifest."""
-    images = [PackageImage(t.arch, t.cubin, t.launch, t.registers, t.toolkit) for t in targets]
-    return package_bytes(name, images, {"audit": {target.arch: target.audit.to_json() for target in targets}})
+def package_linked(targets: Sequence[LinkedTarget]) -> bytes:
+    """The package of linked targets, those of one kernel beside each other, with each audit in the manifest.
+    Raises LinkError ``duplicate-name``."""
+    kernels = [list(of) for _, of in groupby(targets, key=lambda target: target.name)]
+    return package_kernels(
+        [
+            PackageEntry(
+                of[0].name,
+                tuple(PackageImage(t.arch, t.cubin, t.launch, t.registers, t.toolkit) for t in of),
+                {"audit": {target.arch: target.audit.to_json() for target in of}},
+            )
+            for of in kernels
+        ]
+    )
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:

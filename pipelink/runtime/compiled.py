@@ -16,11 +16,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from pipelink.runtime.contract import GRID_LIMITS, SCALARS, Argument, LaunchContract, Resolved, convert_scalar
+from pipelink.runtime.contract import GRID_LIMITS, Resolved, convert_scalar, overlap
+from pipelink.runtime.manifest import Argument, LaunchContract
+from pipelink.runtime.schema import SCALARS
 from pipelink.runtime.tensor_map import DATA_TYPES, MAX_EXTENT, MAX_STRIDE, SWIZZLES, UNIT, DescriptorTuple, check_box
 from pipelink.runtime.tensors import ELEMENT_BYTES, ViewTuple
 from pipelink.support import expr
 from pipelink.support.diagnostics import LinkError
+from pipelink.support.limits import LAUNCH_NUMBER, WORKSPACE_BYTES
 
 
 class _Run(Protocol):
@@ -73,7 +76,7 @@ class _Writer:
         self.tensors = list(contract.tensors.values())
         self.number = {argument.name: number for number, argument in enumerate(self.tensors)}
         self.scalars = list(contract.scalars.values())
-        self.constants: dict[str, object] = {"Resolved": Resolved}
+        self.constants: dict[str, object] = {"Resolved": Resolved, "overlap": overlap}
         self.lines: list[str] = []
         self.names: dict[str, str] = {}  # of expressions
 
@@ -82,13 +85,18 @@ class _Writer:
         self._unpack()
         for number, argument in enumerate(self.tensors):
             self._check(number, argument)
-        self._dimensions()
+        pending = self._dimensions()
         for number, (name, text) in enumerate(contract.derived):
             self.lines.append(f"d{number} = {self._lower(text)}")
+            self._refuse(f"not {-LAUNCH_NUMBER} <= d{number} <= {LAUNCH_NUMBER}")
             self.names[name] = f"d{number}"
+        for extent, text in pending:
+            self._refuse(f"{extent} != {self._lower(text)}")
         self._grid()
         block = self._block()
-        sizes = [f"max(0, {self._lower(w.bytes)})" for w in contract.workspaces]
+        sizes = self._workspaces()
+        if written := [self.number[argument.name] for argument in self.tensors if argument.written]:
+            self.lines.append(f"if not ({' or '.join(map(self._filled, written))}): g0 = g1 = g2 = 0")
         self.lines.append(f"resolved = Resolved({self._sizes}, (g0, g1, g2), {block}, {_tuple(sizes)})")
         self.lines.append("if g0 == 0 or g1 == 0 or g2 == 0: return resolved, ()")
         maps = self._maps()
@@ -102,8 +110,8 @@ class _Writer:
             cast(_Run, self.constants["run"]),
         )
 
-    def _lower(self, text: str, names: Mapping[str, str] | None = None, *, strides: bool = True) -> str:
-        found = expr.lower(text, self.names if names is None else names, self._stride if strides else _no_stride)
+    def _lower(self, text: str) -> str:
+        found = expr.lower(text, self.names, self._stride)
         if found is None:
             raise _Unknown(text)
         return found
@@ -114,9 +122,24 @@ class _Writer:
             return None
         return f"s{number}_{int(dimension)}"
 
-    def _refuse(self, *conditions: str) -> None:
+    def _refuse(self, *conditions: str, where: str = "") -> None:
+        """``where`` is a condition under which the others refuse."""
         if conditions:
-            self.lines.append(f"if {' or '.join(conditions)}: return None")
+            refused = " or ".join(conditions)
+            self.lines.append(f"if ({refused}) and {where}: return None" if where else f"if {refused}: return None")
+
+    def _filled(self, number: int) -> str:
+        """Whether a tensor has elements."""
+        extents = [f"x{number}_{d}" for d in range(len(self.tensors[number].shape))]
+        return f"({' and '.join(extents)})" if extents else "True"
+
+    def _workspaces(self) -> list[str]:
+        sizes: list[str] = []
+        for number, workspace in enumerate(self.contract.workspaces):
+            self.lines.append(f"w{number} = max(0, {self._lower(workspace.bytes)})")
+            self._refuse(f"w{number} > {WORKSPACE_BYTES}")
+            sizes.append(f"w{number}")
+        return sizes
 
     def _unpack(self) -> None:
         """A wrong rank is a ValueError."""
@@ -136,10 +159,11 @@ class _Writer:
         self.constants[f"E{number}"] = argument.element
         pointer, size, rank = f"p{number}", ELEMENT_BYTES[argument.element], len(argument.shape)
         extents, strides = ([f"{letter}{number}_{d}" for d in range(rank)] for letter in "xs")
-        refused = [f"e{number} != E{number}"]
+        self._refuse(f"e{number} != E{number}")
+        refused: list[str] = []
         if rank:
             refused.append(f"({strides[-1]} != 1 and {extents[-1]} > 1)")
-        unit = max(size, 1)
+        unit = max(size, self.contract.pointer_align.get(argument.name, 1))
         if unit > 1:
             refused.append(f"{pointer} % {unit}")
         if argument.align:
@@ -153,14 +177,17 @@ class _Writer:
             for dimension in range(rank - 1, -1, -1):
                 extent, stride = extents[dimension], strides[dimension]
                 known = (argument.name, dimension) in self.contract.known_strides
-                wrong = ([] if known else [f"{stride} != {packed}"]) + ([f"{stride} == 0"] if argument.written else [])
-                if wrong:
-                    refused.append(f"({extent} > 1 and ({' or '.join(wrong)}))")
+                if not known:
+                    refused.append(f"({extent} > 1 and {stride} != {packed})")
                 packed = f"{stride} * {extent}" if known else extent if packed == "1" else f"{packed} * {extent}"
-        self._refuse(*refused)
+        if argument.written and rank > 1:
+            apart = [f"{strides[d]} >= {strides[d + 1]} * {extents[d + 1]} > 0" for d in range(rank - 1)]
+            refused.append(f"not ({' and '.join(apart)}) and overlap({_tuple(extents)}, {_tuple(strides)})")
+        self._refuse(*refused, where=self._filled(number) if rank else "")
 
-    def _dimensions(self) -> None:
-        """What ``infer_dimensions`` does, and the names that expressions may use."""
+    def _dimensions(self) -> list[tuple[str, str]]:
+        """What ``infer_dimensions`` does, and the names that expressions may use.  Returns extents that are none of
+        the dimensions, with their expressions."""
         contract = self.contract
         if any(argument.name in contract.dimensions for argument in contract.arguments):
             raise _Unknown(contract.kernel)  # such an argument would say the dimension, too
@@ -177,17 +204,16 @@ class _Writer:
         free = {symbol: f"n{number}" for number, symbol in enumerate(contract.free_dimensions)}
         self.names |= free
         self.lines.append(f"{_tuple([*free.values()])} = dimensions")
-        for extent, text in pending:
-            self._refuse(f"{extent} != {self._lower(text, strides=False)}")
         self.constants |= {f"N{number}": symbol for number, symbol in enumerate(self.names)}
         self._sizes = "{" + ", ".join(f"N{i}: {value}" for i, value in enumerate(self.names.values())) + "}"
         self.names["sms"] = "sms"
         for number, scalar in enumerate(self.scalars):
-            if not scalar.type.startswith("f"):
+            if scalar.is_integer:
                 self.names[scalar.name] = f"c{number}"
         if contract.uses_occupancy:
             self.lines.append("o = occupancy()")
             self.names["occupancy"] = "o"
+        return pending
 
     def _grid(self) -> None:
         contract = self.contract
@@ -261,7 +287,3 @@ class _Writer:
 
 def _tuple(parts: Sequence[str]) -> str:
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
-
-
-def _no_stride(tensor: str, dimension: int) -> None:
-    return None

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipelink.support.watch import BLOCK
-
 
 @dataclass(frozen=True)
 class Site:
@@ -59,28 +57,23 @@ class Debug:
         return found
 
     @staticmethod
-    def from_json(data: Mapping[str, Any], parameter_bytes: int) -> Debug:
-        """Raises KeyError, TypeError or ValueError where the data are malformed."""
-        offset = int(data["offset"])
-        if not 0 <= offset <= parameter_bytes - BLOCK.size:
-            raise ValueError(f"the debug block at {offset} is outside the parameters")
+    def of(data: Mapping[str, Any]) -> Debug:
+        """From what the table of :mod:`pipelink.runtime.schema` has read."""
         return Debug(
-            offset,
-            int(data["limit_ms"]),
-            bool(data["timeline"]),
-            bool(data["stays"]),
-            int(data["lanes"]),
-            tuple(
-                RoleThreads(str(r["role"]), int(r["first"]), int(r["threads"]), int(r["lane"])) for r in data["roles"]
-            ),
+            data["offset"],
+            data["limit_ms"],
+            data["timeline"],
+            data["stays"],
+            data["lanes"],
+            tuple(RoleThreads(role["role"], role["first"], role["threads"], role["lane"]) for role in data["roles"]),
             tuple(
                 Site(
-                    str(site["port"]),
-                    str(site["operation"]),
-                    str(site["ring"]),
-                    int(site["stages"]),
-                    tuple(map(str, site["users"])),
-                    tuple(map(str, site["arrivers"])),
+                    site["port"],
+                    site["operation"],
+                    site["ring"],
+                    site["stages"],
+                    tuple(site["users"]),
+                    tuple(site["arrivers"]),
                 )
                 for site in data["sites"]
             ),

@@ -13,15 +13,16 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from pipelink.runtime.contract import LaunchContract
+from pipelink.runtime.manifest import LaunchContract
 from pipelink.runtime.recent import Recent
 from pipelink.runtime.tensor_map import DescriptorTuple
-from pipelink.support.diagnostics import error
+from pipelink.support.diagnostics import error, shown
 
 PORTABLE_CLUSTER = 8  # CTAs; more needs the non-portable attribute
 OLD_PARAMETERS = 4096  # bytes of kernel parameters before LARGE_PARAMETERS, a version as the driver counts
 LARGE_PARAMETERS = 12010  # CUDA 12.1 release notes: 32,764 bytes from sm_70
 MAX_CONFIGURATIONS = 512  # of a kernel on a device that are kept
+LEGACY_STREAM = 1  # CU_STREAM_LEGACY, which 0 means too
 SMEM_BASE = 1024  # first byte of dynamic shared memory: what the driver reserves, on every architecture from sm_80
 
 
@@ -37,7 +38,7 @@ def cuda() -> Any:
         (status,) = driver.cuInit(0)
     except RuntimeError as problem:  # the bindings raise where libcuda is missing
         raise error("no-driver", f"no CUDA driver: {problem}") from problem
-    if int(status):
+    if status:
         raise error("no-driver", f"the CUDA driver does not start: {_name(driver, status)}")
     return driver
 
@@ -58,7 +59,7 @@ def call(function: str, *arguments: Any) -> Any:
 
 def check(status: Any, function: str) -> None:
     """Raise LinkError ``driver-error`` unless ``status`` is success."""
-    if int(status):
+    if status:
         raise error("driver-error", f"{function} failed: {_name(cuda(), status)}")
 
 
@@ -79,6 +80,19 @@ def current(context: Any) -> Generator[None]:
         yield
     finally:
         call("cuCtxPopCurrent")
+
+
+def follow(theirs: int, ours: int, address: int) -> None:
+    """Let stream ``ours`` wait for what ``theirs`` has under way, on the device that owns an address."""
+    if theirs == ours or {theirs, ours} == {0, LEGACY_STREAM}:
+        return
+    with current(primary_context(device_of(address))):
+        event = call("cuEventCreate", 2)  # CU_EVENT_DISABLE_TIMING
+        try:
+            call("cuEventRecord", event, theirs)
+            call("cuStreamWaitEvent", ours, event, 0)
+        finally:
+            call("cuEventDestroy", event)
 
 
 def capture_id(stream: int) -> int:
@@ -111,7 +125,7 @@ def encode(descriptor: DescriptorTuple) -> bytes:
         promotion,
         fill,
     )
-    if int(status):
+    if status:
         check(status, "cuTensorMapEncodeTiled")
     return ctypes.string_at(words.getPtr(), 128)
 
@@ -268,8 +282,8 @@ class LoadedKernel:
 
 def primary_context(ordinal: int) -> Any:
     """The device's primary context, which torch and cupy share.  Raises LinkError ``argument-device``."""
-    if not 0 <= ordinal < int(call("cuDeviceGetCount")):
-        raise error("argument-device", f"there is no CUDA device {ordinal}")
+    if type(ordinal) is not int or not 0 <= ordinal < int(call("cuDeviceGetCount")):
+        raise error("argument-device", f"there is no CUDA device {shown(ordinal)}")
     return call("cuDevicePrimaryCtxRetain", call("cuDeviceGet", ordinal))
 
 

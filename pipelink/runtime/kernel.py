@@ -11,18 +11,17 @@ again.
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from pipelink.runtime import driver
 from pipelink.runtime.compiled import compile_contract
 from pipelink.runtime.contract import (
-    LaunchContract,
     Resolved,
     check_names,
     check_tensor,
@@ -31,13 +30,15 @@ from pipelink.runtime.contract import (
     resolve,
     spread,
 )
-from pipelink.runtime.package import Package, PackageTarget, read
+from pipelink.runtime.manifest import LaunchContract
+from pipelink.runtime.package import PackageKernel, PackageTarget, read
 from pipelink.runtime.recent import Recent
 from pipelink.runtime.tensor_map import DescriptorTuple, describe
 from pipelink.runtime.tensors import TensorView, ViewTuple, is_torch, torch_element, view
 from pipelink.runtime.timeline import Timeline
 from pipelink.runtime.watch import Watch, no_timeline
-from pipelink.support.diagnostics import LinkError, Note, error
+from pipelink.support.diagnostics import LinkError, Note, error, shown
+from pipelink.support.limits import LAUNCH_NUMBER
 
 MAX_PLANS = 512  # plans and tensor maps kept per kernel; half as many that were used last always are
 _ALIGN = 128  # bytes, of the parameter block's buffer
@@ -45,11 +46,26 @@ _OWN_STREAM = 2  # CU_STREAM_PER_THREAD: does not wait for what others have unde
 _POINTER, _MAP = struct.Struct("=Q"), struct.Struct("128s")
 
 
-def load(source: str | Path | bytes) -> Kernel:
-    """The kernel of a ``.plk`` file (or its bytes).  Touches no device before the first call or ``preload``.
+def load(source: str | os.PathLike[str] | bytes, kernel: str | None = None) -> Kernel:
+    """The kernel of a ``.plk`` file (or its bytes); ``kernel`` names it where the package has several.  Touches no
+    device before the first call or ``preload``.
+
+    Raises LinkError ``unreadable-input``, ``bad-package`` or ``no-kernel``."""
+    package = read(source)
+    if kernel is not None:
+        return Kernel(package[kernel])
+    if len(package.kernels) != 1:
+        names = ", ".join(entry.name for entry in package.kernels)
+        message = f"the package holds {len(package.kernels)} kernels: {names}"
+        raise error("no-kernel", message, hint="name one with kernel=, or load all with load_all")
+    return Kernel(package.kernels[0])
+
+
+def load_all(source: str | os.PathLike[str] | bytes) -> dict[str, Kernel]:
+    """Every kernel of a ``.plk`` file (or its bytes), by name.
 
     Raises LinkError ``unreadable-input`` or ``bad-package``."""
-    return Kernel(read(source))
+    return {entry.name: Kernel(entry) for entry in read(source).kernels}
 
 
 @dataclass(slots=True)
@@ -155,9 +171,7 @@ class Kernel:
     """A linked kernel.  Call it with its arguments by name: tensors (torch, or anything with ``__dlpack__`` or
     ``__cuda_array_interface__``) and numbers.  Safe to call from several threads."""
 
-    def __init__(self, package: Package) -> None:
-        if not package.targets:
-            raise error("bad-package", f"package '{package.name}' holds no image")
+    def __init__(self, package: PackageKernel) -> None:
         self.package = package
         self.name = package.name
         self.contract = package.targets[0].contract
@@ -169,7 +183,7 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<pipelink kernel {self.name}({self.contract.signature()})>"
 
-    def __call__(self, *, stream: Any = None, **arguments: Any) -> None:
+    def __call__(self, /, *, stream: Any = None, **arguments: Any) -> None:
         """Launch.  ``stream`` is a handle, or a torch, cupy or ``__cuda_stream__`` stream; without it, the current
         stream of torch or cupy where a tensor is theirs, else the default stream.
 
@@ -204,7 +218,7 @@ class Kernel:
             raise no_timeline(self.name, self.contract.debug)
         return found.watch.timeline()
 
-    def preload(self, *, device: int | None = None, stream: Any = None, **arguments: Any) -> None:
+    def preload(self, /, *, device: int | None = None, stream: Any = None, **arguments: Any) -> None:
         """Load the code onto a device ahead of the first call; with arguments, also reserve the workspaces that a
         launch with them needs, so that it can follow inside a graph capture on any stream.
 
@@ -220,7 +234,7 @@ class Kernel:
             if not plan.empty:
                 plan.device.loaded.configure(plan.resolved.grid, handle)
 
-    def resolved(self, *, stream: Any = None, **arguments: Any) -> Resolved:
+    def resolved(self, /, *, stream: Any = None, **arguments: Any) -> Resolved:
         """What a call with these arguments would launch: dimensions, grid, workspace sizes."""
         handle = stream_handle(stream, arguments)
         return self._plan(spread(self.contract, arguments), handle).resolved
@@ -310,7 +324,7 @@ class Kernel:
         """The values of a launch.  Raises LinkError for what does not fit the contract."""
         contract = self.contract
         check_names(contract, list(arguments))
-        tensors = {name: view(name, arguments[name], stream) for name in contract.tensors}
+        tensors = {name: _view(name, arguments[name], stream) for name in contract.tensors}
         ordinal = _common_device(contract, tensors)
         _reach_peers(contract, tensors, ordinal)
         device = self._device(ordinal, stream)
@@ -381,7 +395,7 @@ def _start(launch: _Launch, plan: _Plan, handle: int) -> None:
             driver.call("cuLaunchKernelEx", launch.configuration, launch.function, launch.address, 0)
         return
     (status,) = cuda.cuLaunchKernelEx(launch.configuration, launch.function, launch.address, 0)
-    if int(status):
+    if status:
         driver.check(status, "cuLaunchKernelEx")
 
 
@@ -390,10 +404,10 @@ def _dimension(name: str, value: Any) -> int:
         if hasattr(value, "__dlpack__"):
             raise TypeError
         number = int(value.__index__())
-    except (AttributeError, TypeError) as problem:
-        raise error("argument-type", f"dimension '{name}': expected an integer, given {value!r:.60}") from problem
-    if number < 0:
-        raise error("argument-range", f"dimension '{name}': expected at least 0, given {number}")
+    except Exception as problem:  # of a stranger's class, too
+        raise error("argument-type", f"dimension '{name}': expected an integer, given {shown(value)}") from problem
+    if not 0 <= number <= LAUNCH_NUMBER:
+        raise error("argument-range", f"dimension '{name}': expected 0 to 2^63 - 1, given {shown(number)}")
     return number
 
 
@@ -438,13 +452,30 @@ def _key(arguments: Mapping[str, Any], stream: int) -> tuple[Any, ...]:
         if tensor_type and isinstance(value, tensor_type):
             tensor: Any = value
             parts.append((name, tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, tensor.device))
-        elif isinstance(value, int | float):
-            parts.append((name, type(value), value))
-        elif hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__"):
-            parts.append((name, view(name, value, stream)))
+        elif type(value) is float or type(value) is int:
+            parts.append((name, type(value), value or repr(value)))  # -0.0 equals 0.0
+        elif (
+            hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__") or isinstance(value, TensorView)
+        ):
+            parts.append((name, _view(name, value, stream)))
         else:
-            parts.append((name, type(value), repr(value)))
+            parts.append((name, type(value), _number(value)))
     return tuple(parts)
+
+
+def _number(value: Any) -> object:
+    """The number that a stranger's object stands for, in a form that differs where the number does; an object that
+    equals itself alone where it stands for none."""
+    try:
+        if isinstance(value, str | bytes | bytearray):
+            return object()
+        return int(value.__index__()) if hasattr(value, "__index__") else repr(float(value))
+    except Exception:  # such a value is refused
+        return object()
+
+
+def _view(name: str, value: Any, stream: int) -> TensorView:
+    return view(name, value, stream, lambda theirs, address: driver.follow(theirs, stream, address))
 
 
 def _views(key: tuple[Any, ...], contract: LaunchContract) -> list[ViewTuple] | None:
@@ -459,7 +490,9 @@ def _views(key: tuple[Any, ...], contract: LaunchContract) -> list[ViewTuple] | 
                 return None
             found.append((pointer, shape, strides, torch_element(dtype), device.index or 0))
         elif len(part) == 2:
-            found.append(part[1])
+            if part[1].read_only and contract.tensors[name].written:
+                return None
+            found.append(part[1][:5])
         else:
             return None
     return found
@@ -469,19 +502,27 @@ def stream_handle(stream: Any, arguments: Mapping[str, Any]) -> int:
     """The CUDA stream of a call.  Raises LinkError ``argument-type``."""
     if stream is None:
         return _current_stream(arguments)
+    try:
+        handle = _handle(stream)
+    except Exception as problem:  # of a stranger's class, too
+        raise error("argument-type", f"stream: expected a CUDA stream, given {type(stream).__name__}") from problem
+    if not 0 <= handle < 1 << 64:
+        raise error("argument-type", f"stream: expected a CUDA stream, given {shown(handle)}")
+    return handle
+
+
+def _handle(stream: Any) -> int:
     if isinstance(stream, int):
         return stream
     if hasattr(stream, "__cuda_stream__"):
         protocol: Any = stream.__cuda_stream__
         pair: Any = protocol() if callable(protocol) else protocol
-        return int(pair[1])
+        _version, handle = pair
+        return int(handle.__index__())
     for attribute in ("cuda_stream", "ptr"):  # torch, cupy
         if isinstance(getattr(stream, attribute, None), int):
             return int(getattr(stream, attribute))
-    try:
-        return int(stream)
-    except (TypeError, ValueError) as problem:
-        raise error("argument-type", f"stream: expected a CUDA stream, given {type(stream).__name__}") from problem
+    return int(stream)
 
 
 def _current_stream(arguments: Mapping[str, Any]) -> int:

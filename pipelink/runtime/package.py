@@ -1,7 +1,9 @@
-"""Reading a ``.plk``: a zip of ``manifest.json`` and one cubin per architecture (docs/package-format.md).
+"""Reading a ``.plk``: a zip of ``manifest.json`` and a cubin of every kernel for each architecture
+(docs/package-format.md).
 
-Input: a path, or bytes.  Output: :class:`Package`, with every cubin's hash checked.  Sizes are bounded before
-anything is inflated, names inside the zip are never used as paths.
+Input: a path, or bytes.  Output: :class:`Package`, with the manifest held to its table and every cubin to its hash.
+Whatever the file says of itself, reading it takes less than 2 GiB: its size, its directory and all that is unpacked
+are bounded before they are read (:mod:`pipelink.support.limits`).  Names inside the zip are never used as paths.
 """
 
 from __future__ import annotations
@@ -9,25 +11,34 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import re
+import stat
+import struct
 import zipfile
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
-from pipelink.runtime.contract import LaunchContract
-from pipelink.support.diagnostics import Location, error
+from pipelink.runtime.manifest import LaunchContract
+from pipelink.runtime.schema import MANIFEST, VERSION, Malformed
+from pipelink.support.diagnostics import LinkError, Location, error, nearest, shown
+from pipelink.support.limits import MANIFEST_BYTES, PACKAGE_BYTES, PACKAGE_CODE, PACKAGE_DIRECTORY
 
-VERSION = 1
-MANIFEST = "manifest.json"
-_MAX_MANIFEST = 16 << 20  # bytes
-_MAX_CUBIN = 1 << 30  # bytes
+MEMBER: Final = "manifest.json"
+#: End of a zip's directory: signature, disks, members, the directory's bytes and place, length of the comment
+#: (PKWARE APPNOTE 4.3.16); zip64's locator stands before it.
+_END: Final = struct.Struct("<4s4H2LH")
+_END_SIGNATURE: Final = b"PK\x05\x06"
+_ZIP64: Final = struct.Struct("<4sLQL")
+_ZIP64_SIGNATURE: Final = b"PK\x06\x07"
 
 
 @dataclass(frozen=True)
 class PackageTarget:
-    """One architecture of a package."""
+    """One architecture of a kernel."""
 
     arch: str
     cubin: bytes
@@ -35,8 +46,8 @@ class PackageTarget:
 
 
 @dataclass(frozen=True)
-class Package:
-    """A linked kernel; ``manifest`` is the whole JSON document."""
+class PackageKernel:
+    """A linked kernel; ``manifest`` is its object of the JSON document."""
 
     name: str
     targets: tuple[PackageTarget, ...]
@@ -59,54 +70,154 @@ class Package:
         return max(ranked, key=lambda entry: entry[:2])[2] if ranked else None
 
 
-def read(source: str | Path | bytes) -> Package:
+@dataclass(frozen=True)
+class Package:
+    """One linked kernel or several, of different names."""
+
+    kernels: tuple[PackageKernel, ...]
+
+    def __getitem__(self, name: str) -> PackageKernel:
+        """Raises LinkError ``no-kernel``."""
+        found = next((kernel for kernel in self.kernels if kernel.name == name), None)
+        if found is None:
+            names = [kernel.name for kernel in self.kernels]
+            message = f"the package holds no kernel {shown(name)}; it has {', '.join(names)}"
+            raise error("no-kernel", message, hint=nearest(name, names))
+        return found
+
+
+def read(source: str | os.PathLike[str] | bytes) -> Package:
     """Raises LinkError ``unreadable-input`` or ``bad-package``."""
-    if isinstance(source, bytes):
-        data, where = source, Location("<bytes>")
-    else:
-        where = Location(str(source))
-        try:
-            data = Path(source).read_bytes()
-        except OSError as problem:
-            raise error(
-                "unreadable-input", f"cannot read '{source}': {problem.strerror or problem}", where
-            ) from problem
+    where = Location("<bytes>" if isinstance(source, bytes) else os.fspath(source))
+    data = source if isinstance(source, bytes) else _content(Path(source), where)
     try:
+        _check_end(data)
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            manifest: Any = json.loads(_member(archive, MANIFEST, _MAX_MANIFEST, where))
-            return _package(archive, manifest, where)
-    except (zipfile.BadZipFile, zlib.error, json.JSONDecodeError, UnicodeDecodeError, RecursionError) as problem:
+            return _package(_Members(archive))
+    except Malformed as problem:
+        raise error("bad-package", str(problem), where) from problem
+    except LinkError as problem:
+        raise error("bad-package", problem.diagnostics[0].message, where) from problem
+    except (zipfile.BadZipFile, zlib.error, UnicodeDecodeError, RecursionError) as problem:
         raise error("bad-package", f"not a linked kernel: {problem}", where) from problem
     except (EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as problem:  # damaged or encrypted zips
         raise error("bad-package", f"damaged package: {problem}", where) from problem
 
 
-def _member(archive: zipfile.ZipFile, name: str, limit: int, where: Location) -> bytes:
+def _content(path: Path, where: Location) -> bytes:
+    """A file's bytes, of a file of no more than PACKAGE_BYTES."""
     try:
-        info = archive.getinfo(name)
-    except KeyError as problem:
-        raise error("bad-package", f"the package holds no '{name}'", where) from problem
-    if info.file_size > limit:
-        raise error("bad-package", f"'{name}' is {info.file_size} B, expected at most {limit}", where)
-    with archive.open(info) as stream:
-        return stream.read(limit + 1)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a FIFO must not make us wait
+        with os.fdopen(descriptor, "rb") as handle:
+            about = os.fstat(descriptor)
+            if not stat.S_ISREG(about.st_mode):
+                raise error("unreadable-input", f"cannot read '{path}': not a regular file", where)
+            data = handle.read(PACKAGE_BYTES + 1) if about.st_size <= PACKAGE_BYTES else b""
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise error("unreadable-input", f"cannot read '{path}': {reason}", where) from problem
+    if max(len(data), about.st_size) > PACKAGE_BYTES:
+        raise error("bad-package", f"a file of more than {PACKAGE_BYTES} B is no package", where)
+    return data
 
 
-def _package(archive: zipfile.ZipFile, manifest: Any, where: Location) -> Package:
-    if not isinstance(manifest, dict) or "pipelink_package" not in manifest:
-        raise error("bad-package", "the manifest is not a PipeLink package's", where)
-    document = cast(dict[str, Any], manifest)
-    version = document["pipelink_package"]
+def _check_end(data: bytes) -> None:
+    """Hold the zip to a small directory at the end of the file, before anybody reads it.  Raises Malformed."""
+    if len(data) > PACKAGE_BYTES:
+        raise Malformed(f"{len(data)} B, expected at most {PACKAGE_BYTES}")
+    if len(data) < _END.size or not data.endswith(b"\0\0") or data[-_END.size :][:4] != _END_SIGNATURE:
+        raise Malformed("not a linked kernel: no directory of a zip at its end")
+    before = data[-_END.size - _ZIP64.size : -_END.size]
+    size = _END.unpack(data[-_END.size :])[5]
+    if before.startswith(_ZIP64_SIGNATURE) or size > PACKAGE_DIRECTORY:
+        raise Malformed(f"a zip with a directory of more than {PACKAGE_DIRECTORY} B")
+
+
+class _Members:
+    """The members of an archive, each unpacked once, and no more of them than the limits allow."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._left = PACKAGE_CODE
+        self._cubins: dict[str, bytes] = {}
+        names = archive.namelist()
+        if len(set(names)) < len(names):
+            raise Malformed("two members have one name")
+
+    def manifest(self) -> Any:
+        text = self._read(MEMBER, MANIFEST_BYTES)
+        try:
+            return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant, parse_int=_integer)
+        except json.JSONDecodeError as problem:
+            raise Malformed(f"not a linked kernel: {problem}") from problem
+
+    def cubin(self, name: str) -> bytes:
+        found = self._cubins.get(name)
+        if found is None:
+            found = self._cubins[name] = self._read(name, self._left)
+            self._left -= len(found)
+        return found
+
+    def _read(self, name: str, limit: int) -> bytes:
+        try:
+            info = self._archive.getinfo(name)
+        except KeyError as problem:
+            raise Malformed(f"the package holds no '{name}'") from problem
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise Malformed(f"'{name}' is packed in a way other than stored and deflated")
+        if info.file_size > limit:
+            raise Malformed(f"'{name}' is {info.file_size} B, expected at most {limit}")
+        with self._archive.open(info) as stream:
+            return stream.read(limit + 1)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        again = next(key for key, _ in pairs if key in seen or seen.add(key))
+        raise Malformed(f"the manifest is malformed: two values of key {shown(again)}")
+    return found
+
+
+def _no_constant(text: str) -> None:
+    raise Malformed(f"the manifest is malformed: {text} is no number")
+
+
+def _integer(text: str) -> int:
+    if len(text) > 20:
+        raise Malformed(f"the manifest is malformed: a number of {len(text)} digits")
+    return int(text)
+
+
+def _package(members: _Members) -> Package:
+    document = members.manifest()
+    if not isinstance(document, dict) or "pipelink_package" not in document:
+        raise Malformed("the manifest is not a PipeLink package's")
+    given = cast(dict[str, Any], document)
+    version = given["pipelink_package"]
     if version != VERSION:
-        raise error("bad-package", f"package version {version!r}, expected {VERSION}", where)
-    targets: list[PackageTarget] = []
+        raise Malformed(f"package version {shown(version)}, expected {VERSION}")
     try:
-        for entry in document["targets"]:
-            cubin = _member(archive, str(entry["cubin"]), _MAX_CUBIN, where)
-            digest = hashlib.sha256(cubin).hexdigest()
-            if digest != entry["sha256"]:
-                raise error("bad-package", f"'{entry['cubin']}' is damaged: its hash is not the manifest's", where)
-            targets.append(PackageTarget(str(entry["arch"]), cubin, LaunchContract.from_json(entry["launch"])))
-        return Package(str(document["name"]), tuple(targets), document)
-    except (KeyError, TypeError, AttributeError) as problem:
-        raise error("bad-package", f"the manifest is malformed: {problem!r}", where) from problem
+        found = MANIFEST.read(given, "")
+    except Malformed as problem:
+        raise Malformed(f"the manifest is malformed: {problem}") from problem
+    names = [kernel["name"] for kernel in found["kernels"]]
+    if len(set(names)) < len(names):
+        raise Malformed("the manifest is malformed: two kernels have one name")
+    for kernel in found["kernels"]:
+        archs = [target["arch"] for target in kernel["targets"]]
+        if len(set(archs)) < len(archs):
+            raise Malformed(f"the manifest is malformed: kernel '{kernel['name']}' has two targets of one architecture")
+    kernels = [
+        PackageKernel(name, tuple(_target(entry, members) for entry in kernel["targets"]), original)
+        for name, kernel, original in zip(names, found["kernels"], given["kernels"], strict=True)
+    ]
+    return Package(tuple(kernels))
+
+
+def _target(entry: Mapping[str, Any], members: _Members) -> PackageTarget:
+    cubin = members.cubin(entry["cubin"])
+    if hashlib.sha256(cubin).hexdigest() != entry["sha256"]:
+        raise Malformed(f"'{entry['cubin']}' is damaged: its hash is not the manifest's")
+    return PackageTarget(entry["arch"], cubin, LaunchContract.from_json(entry["launch"]))

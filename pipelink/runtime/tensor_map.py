@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pipelink.runtime.contract import Field
+from pipelink.runtime.manifest import Field
 from pipelink.runtime.tensors import ELEMENT_BYTES, TensorView
 from pipelink.support.diagnostics import error
 

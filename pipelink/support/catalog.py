@@ -98,6 +98,7 @@ CATALOG: dict[str, str] = {
     "argument-stride": "a tensor's strides are not ones that the kernel can address",
     "argument-device": "a tensor is not on a CUDA device, or not on the same one as the others",
     "argument-alignment": "a tensor's address is not aligned as the kernel needs",
+    "argument-read-only": "a tensor that the kernel writes is one that its owner forbids to write",
     "argument-range": "a number does not fit its parameter's type",
     "empty-tensor": "a tensor that TMA has to address has no elements",
     "tensor-map": "a tensor map's box or extents are beyond what TMA supports",

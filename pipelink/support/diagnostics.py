@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Severity = Literal["error", "warning", "remark"]
 MAX_LISTED = 8  # names that a hint lists where none is near
 MAX_SHOWN = 160  # characters of a source line
+MAX_GIVEN = 60  # characters of a value in a message
 MAX_NOTES = 3  # notes shown per diagnostic in text; the rest are counted
 MAX_STEPS = 24  # steps of a counterexample shown in text; gaps are counted
 
@@ -134,6 +135,18 @@ class Diagnostics:
         """Raise one :class:`LinkError` with everything collected if any of it is an error."""
         if self.errors:
             raise LinkError(self.items)
+
+
+def shown(value: object, most: int = MAX_GIVEN) -> str:
+    """What somebody gave, for a message: its ``repr``, cut, on one line and printable."""
+    if isinstance(value, int) and abs(value) >= 1 << 128:
+        return f"an integer of {value.bit_length()} bits"
+    try:
+        text = repr(value)
+    except Exception:  # of a stranger's class
+        text = f"<{type(value).__name__}>"
+    text = "".join(letter if letter.isprintable() else "?" for letter in text[: most + 1])
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -10,11 +10,11 @@ and ``support.diagnostics`` only.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
 from pipelink.support import limits
-from pipelink.support.diagnostics import Location, error, nearest
+from pipelink.support.diagnostics import Location, error, nearest, shown
 
 FUNCTIONS = ("ceildiv", "min", "max", "stride")
 _OPERATORS: dict[type[ast.operator], str] = {
@@ -48,7 +48,11 @@ def _validate(node: ast.expr, text: str, depth: int) -> None:
     match node:
         case ast.Constant(value=bool()):
             pass
-        case ast.Constant(value=int()) | ast.Name():
+        case ast.Constant(value=int() as value):
+            if value > limits.LAUNCH_NUMBER:
+                raise error("bad-expression", f"expected numbers of 64 bits in '{text}'", Location(text=text))
+            return
+        case ast.Name(id=name) if name not in FUNCTIONS:
             return
         case ast.BinOp(
             left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() | ast.Div() | ast.Mod(), right=right
@@ -88,10 +92,43 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(n.id for n in found))
 
 
+def strides(text: str) -> tuple[tuple[str, int], ...]:
+    """(tensor, dimension) of every ``stride()``."""
+    found: dict[tuple[str, int], None] = {}
+    for node in ast.walk(parse(text)):
+        match node:
+            case ast.Call(
+                func=ast.Name(id="stride"), args=[ast.Name(id=tensor), ast.Constant(value=int() as dimension)]
+            ):
+                found[tensor, dimension] = None
+            case _:
+                pass
+    return tuple(found)
+
+
+def numbers(text: str) -> tuple[str, ...]:
+    """The free names that stand for numbers: all but the tensors of ``stride``."""
+
+    def walk(node: ast.AST) -> Iterator[str]:
+        match node:
+            case ast.Name(id=name):
+                yield name
+            case ast.Call(func=ast.Name(id="stride")):
+                return
+            case ast.Call(args=arguments):
+                for argument in arguments:
+                    yield from walk(argument)
+            case _:
+                for child in ast.iter_child_nodes(node):
+                    yield from walk(child)
+
+    return tuple(dict.fromkeys(walk(parse(text))))
+
+
 def evaluate(text: str, values: Mapping[str, int], stride: Callable[[str, int], int] | None = None) -> int:
     """The value of ``text``.  ``values`` gives the names; ``stride(tensor, dim)`` gives strides in elements.
 
-    Raises LinkError ``bad-expression`` for an unknown name or a division by zero.
+    Raises LinkError ``bad-expression`` for an unknown name, a division by zero or a value that 64 bits do not hold.
     """
 
     def walk(node: ast.expr) -> int:
@@ -134,7 +171,10 @@ def evaluate(text: str, values: Mapping[str, int], stride: Callable[[str, int], 
             case _:
                 raise AssertionError(node)
 
-    return walk(parse(text))
+    value = walk(parse(text))
+    if type(value) is int and not abs(value) <= limits.LAUNCH_NUMBER:  # torch's symbolic values are left alone
+        raise error("bad-expression", f"'{text}' is {shown(value)}, expected a value of 64 bits", Location(text=text))
+    return value
 
 
 def lower(text: str, names: Mapping[str, str], stride: Callable[[str, int], str | None]) -> str | None:

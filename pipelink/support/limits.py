@@ -39,3 +39,14 @@ PROTOCOL_TEXT: Final = 4096  # characters of a stated protocol
 PROTOCOL_NESTING: Final = 32  # blocks within each other in it
 PROTOCOL_STEPS: Final = 512  # steps of it
 PROTOCOL_NUMBER: Final = 1 << 20  # slots kept, threads and ranks that it names
+
+# Packages
+PACKAGE_BYTES: Final = 512 << 20  # bytes of a .plk file
+PACKAGE_CODE: Final = 512 << 20  # bytes of all its cubins, unpacked
+PACKAGE_DIRECTORY: Final = 1 << 20  # bytes of the directory of its zip
+MANIFEST_BYTES: Final = 8 << 20  # bytes of its manifest, unpacked
+MANIFEST_ITEMS: Final = 4096  # items of a list in the manifest
+
+# Launches
+WORKSPACE_BYTES: Final = 1 << 40  # bytes of one workspace
+LAUNCH_NUMBER: Final = 2**63 - 1  # extents, strides, counts and values of expressions, of either sign

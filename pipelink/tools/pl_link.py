@@ -193,7 +193,7 @@ def _write(arguments: argparse.Namespace, console: Console, linked: Sequence[Lin
     else:
         from pipelink.package import package_linked
 
-        write_output(arguments.output, package_linked(linked[0].name, linked))
+        write_output(arguments.output, package_linked(linked))
     report = shown + ("" if arguments.quiet else "".join(f"{target.audit.render()}\n" for target in linked))
     if not report:
         return

@@ -17,7 +17,7 @@ from typing import Any
 import torch  # pyright: ignore[reportMissingImports]
 
 from pipelink.runtime import Kernel, load
-from pipelink.runtime.contract import Argument, LaunchContract
+from pipelink.runtime.manifest import Argument, LaunchContract
 from pipelink.support import expr
 from pipelink.support.diagnostics import error, nearest
 

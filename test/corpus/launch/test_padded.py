@@ -20,6 +20,7 @@ def check(fields: list[dict[str, Any]], strides: tuple[int, ...]) -> None:
         {
             "kernel": "k",
             "arguments": [{"name": "x", "kind": "tensor", "element": "bf16", "shape": ["M", "N"], "access": "read"}],
+            "dimensions": ["M", "N"],
             "grid": ["1"],
             "threads": 128,
             "smem_bytes": 0,

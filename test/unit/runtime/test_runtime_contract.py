@@ -13,6 +13,7 @@ from pipelink.runtime.contract import (
     check_tensor,
     convert_scalar,
     infer_dimensions,
+    overlap,
     resolve,
 )
 from pipelink.runtime.tensors import TensorView, packed_strides
@@ -109,9 +110,17 @@ def test_extents_may_be_expressions() -> None:
     arguments = copy.deepcopy(LAUNCH["arguments"])
     arguments[1]["shape"] = ["2 * N", "K"]
     contract = changed(arguments=arguments)
-    assert infer_dimensions(contract, tensors(b=tensor(1024, 128)))["N"] == 512
+    assert launch(contract, tensors(b=tensor(1024, 128))).dimensions["N"] == 512
     with pytest.raises(LinkError, match=r"expected 2 \* N = 1024, given 512"):
-        infer_dimensions(contract, tensors())
+        launch(contract)
+
+
+def test_extents_may_name_derived_values() -> None:
+    arguments = [*LAUNCH["arguments"], {"name": "flags", "kind": "tensor", "element": "i32", "shape": ["m_tiles + 1"]}]
+    contract = changed(arguments=arguments)
+    launch(contract, tensors(flags=tensor(3, element="i32")))
+    with pytest.raises(LinkError, match=r"expected m_tiles \+ 1 = 3, given 2 \[argument-shape\]"):
+        launch(contract, tensors(flags=tensor(2, element="i32")))
 
 
 def test_a_dimension_that_no_tensor_has_is_an_argument() -> None:
@@ -145,8 +154,80 @@ def test_strides() -> None:
     check("out", tensor(256, 512, strides=(1024, 1)))  # the kernel is given stride(out, 0)
     with pytest.raises(LinkError, match=r"last dimension with stride 1, given strides \[1, 256\].*\[argument-stride\]"):
         check("a", tensor(256, 128, strides=(1, 256)))
-    with pytest.raises(LinkError, match="stride 0 in dimension 0"):
+    with pytest.raises(LinkError, match=r"expected distinct elements, given strides \[0, 1\]"):
         check("out", tensor(256, 512, strides=(0, 1)))
+
+
+def test_written_elements_are_distinct() -> None:
+    for shape, strides in [
+        ((256, 512), (8, 1)), ((256, 512), (0, 1)), ((256, 512), (511, 1)), ((256, 512), (-8, 1)),
+    ]:  # fmt: skip
+        with pytest.raises(
+            LinkError, match=r"tensor 'out' is written: expected distinct elements.*\[argument-stride\]"
+        ):
+            check("out", tensor(*shape, strides=strides))
+        check("a", tensor(*shape, strides=strides))  # is read through a tensor map
+    for shape, strides in [((256, 512), (512, 1)), ((1, 512), (0, 1)), ((256, 1), (1, 1)), ((256, 512), (-512, 1))]:
+        check("out", tensor(*shape, strides=strides))
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "some"),
+    [
+        ((2, 3, 4), (12, 4, 1), False),
+        ((2, 3, 4), (4, 8, 1), False),
+        ((2, 3, 4), (4, 4, 1), True),
+        ((2, 3, 4), (12, 3, 1), True),
+        ((3, 1, 4), (4, 0, 1), False),
+        ((3, 4), (1, 3), False),
+        ((), (), False),
+        ((0, 4), (0, 1), False),
+    ],
+)
+def test_overlap(shape: tuple[int, ...], strides: tuple[int, ...], some: bool) -> None:
+    assert overlap(shape, strides) == some
+
+
+def test_an_empty_tensor_has_no_layout() -> None:
+    contract = changed(arguments=[{**a, "align": 16} if a["kind"] == "tensor" else a for a in LAUNCH["arguments"]])
+    for shape, strides in [((256, 0), (1, 1)), ((0, 512), (0, 7)), ((4, 0), (0, 3))]:
+        check("out", tensor(*shape, strides=strides, at=1), contract)
+    with pytest.raises(LinkError, match="argument-dtype"):
+        check("out", tensor(4, 0, element="f32"), contract)
+
+
+def test_nothing_is_launched_where_every_output_is_empty() -> None:
+    contract = changed(grid=["sms", "1", "1"])
+    assert launch(contract, tensors(n=0)).empty
+    assert launch(contract, tensors(n=0)).grid == (0, 0, 0)
+    assert not launch(contract, tensors(k=0)).empty
+
+
+def test_a_pointer_to_wider_units() -> None:
+    parameters = copy.deepcopy(LAUNCH["parameters"])
+    parameters["fields"][3]["align"] = 16
+    contract = changed(parameters=parameters)
+    check("bias", tensor(512, element="f32", at=4096), contract)
+    with pytest.raises(LinkError, match=r"a multiple of the 16 bytes that kernel 'gemm' reads.*\[argument-alignment\]"):
+        check("bias", tensor(512, element="f32", at=4100), contract)
+
+
+def test_a_read_only_output() -> None:
+    check("a", tensor(256, 128)._replace(read_only=True))
+    with pytest.raises(LinkError, match=r"tensor 'out' is written, .* read-only \[argument-read-only\]"):
+        check("out", tensor(256, 512)._replace(read_only=True))
+
+
+def test_values_fit_64_bits() -> None:
+    powers = [{"name": f"d{n}", "value": f"d{n - 1} * d{n - 1}" if n else "M"} for n in range(40)]
+    with pytest.raises(LinkError, match=r"'d2 \* d2' is 18446744073709551616, expected a value of 64 bits"):
+        launch(changed(derived=[*LAUNCH["derived"], *powers]))
+
+
+def test_a_workspace_beyond_the_limit() -> None:
+    workspaces = [{"name": "flags", "bytes": "M * 4294967296", "init": "none"}]
+    with pytest.raises(LinkError, match=r"flags.*= 2199023255552 bytes, expected at most .*\[argument-range\]"):
+        launch(changed(workspaces=workspaces), tensors(m=512))
 
 
 def test_padding_that_the_kernel_does_not_know_of_is_refused() -> None:

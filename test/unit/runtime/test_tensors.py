@@ -42,6 +42,10 @@ class Capsule:
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.device, 1
 
+    def read_only(self) -> Any:
+        self._managed.flags = 1
+        return self
+
     def __dlpack__(self, *, stream: int) -> Any:
         self.streams.append(stream)
         if self.versioned:
@@ -126,6 +130,112 @@ def test_refused_array_interfaces() -> None:
         view("a", Array(typestr="<f4"))
 
 
+def test_read_only_tensors() -> None:
+    assert not view("a", Array(shape=(4,), typestr="<f4")).read_only
+    assert view("a", Array(shape=(4,), typestr="<f4", data=(0x2000, True))).read_only
+    assert view("a", Capsule((4,), (1,), versioned=True).read_only()).read_only
+    assert not view("a", Capsule((4,), (1,), versioned=False).read_only()).read_only
+
+
+def test_new_producers_are_asked_for_a_version_that_says_so() -> None:
+    asked: list[Any] = []
+
+    class New(Capsule):
+        def __dlpack__(self, *, stream: int, max_version: tuple[int, int] | None = None) -> Any:
+            asked.append(max_version)
+            return super().__dlpack__(stream=stream)
+
+    view("a", New((4,), (1,), versioned=True))
+    assert asked == [(1, 0)]
+
+
+def test_masked_arrays_are_refused() -> None:
+    assert view("a", Array(shape=(4,), typestr="<f4", mask=None)).shape == (4,)
+    with pytest.raises(LinkError, match=r"tensor 'a' has a mask.*\[argument-type\]"):
+        view("a", Array(shape=(4,), typestr="<f4", mask=Array(shape=(4,), typestr="|b1")))
+
+
+def test_the_producers_stream_is_waited_for() -> None:
+    followed: list[tuple[int, int]] = []
+    for stream in (None, 1, 0x70):
+        view("a", Array(shape=(4,), typestr="<f4", stream=stream), 5, lambda *given: followed.append(given))
+    assert followed == [(1, 0x2000), (0x70, 0x2000)]
+    for stream in (0, -1, 2**64, "x"):
+        with pytest.raises(LinkError, match="argument-type"):
+            view("a", Array(shape=(4,), typestr="<f4", stream=stream), 5, lambda *given: followed.append(given))
+
+
+class Anything:
+    """Attributes as given; a callable one is called."""
+
+    def __init__(self, **attributes: Any) -> None:
+        self.__dict__ |= attributes
+
+
+def raises(*_arguments: Any, **_named: Any) -> Any:
+    raise ZeroDivisionError("a stranger's")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Array(shape=(2**63,), typestr="<f4"),
+        Array(shape=(-1,), typestr="<f4"),
+        Array(shape=4, typestr="<f4"),
+        Array(shape=("4",), typestr="<f4"),
+        Array(shape=(4.5,), typestr="<f4"),
+        Array(shape=(2**40, 2**40, 4), typestr="<f4"),
+        Array(shape=(4, 4), typestr="<f4", strides=(4,)),
+        Array(shape=(4,), typestr="<f4", strides=4),
+        Array(shape=(4,), typestr="<f4", strides=("4",)),
+        Array(shape=(4,), typestr="<f4", strides=(2**70,)),
+        Array(shape=(1,) * 65, typestr="<f4"),
+        Array(shape=(4,), typestr="<f4", data=(2**64, False)),
+        Array(shape=(4,), typestr="<f4", data=(-8, False)),
+        Array(shape=(4,), typestr="<f4", data=(None, False)),
+        Array(shape=(4,), typestr="<f4", data=0x2000),
+        Array(shape=(10**5000,), typestr="<f4"),
+        Anything(__cuda_array_interface__=None),
+        Anything(__cuda_array_interface__={"shape": ()}),
+    ],
+    ids=lambda _: "",
+)
+def test_malformed_array_interfaces(value: object) -> None:
+    with pytest.raises(LinkError, match=r"tensor 'a'.*\[argument-(type|stride)\]"):
+        view("a", value)
+
+
+@pytest.mark.parametrize("device", [None, 2, (2,), (2, 0, 1), ("x", 0), "ab", raises, (10**5000, 0)], ids=lambda _: "")
+def test_malformed_devices(device: Any) -> None:
+    class Tensor(Capsule):
+        def __dlpack_device__(self) -> Any:
+            return device() if callable(device) else device
+
+    with pytest.raises(LinkError, match=r"tensor 'a'.*\[argument-(type|device)\]"):
+        view("a", Tensor((4,), (1,)))
+
+
+def test_malformed_capsules() -> None:
+    for ndim in (-1, 65, 2**31 - 1):
+        tensor = Capsule((4,), (1,))
+        tensor._managed.tensor.ndim = ndim
+        with pytest.raises(LinkError, match="dimensions, or"):
+            view("a", tensor)
+    tensor = Capsule((4,), (1,))
+    tensor._managed.tensor.shape = None
+    with pytest.raises(LinkError, match="dimensions, or"):
+        view("a", tensor)
+    with pytest.raises(LinkError, match=r"shape .* is none"):
+        view("a", Capsule((-4,), (1,)))
+
+    class Failing(Capsule):
+        def __dlpack__(self, *, stream: int) -> Any:
+            raise ZeroDivisionError("a stranger's")
+
+    with pytest.raises(LinkError, match="cannot be shared through DLPack: ZeroDivisionError"):
+        view("a", Failing((4,), (1,)))
+
+
 def test_numpy_and_lists_are_no_cuda_tensors() -> None:
     numpy = pytest.importorskip("numpy")
     with pytest.raises(LinkError, match="argument-device"):
@@ -166,3 +276,40 @@ def test_streams() -> None:
 def test_a_view_is_taken_as_it_is() -> None:
     seen = TensorView(4096, (2, 3), (3, 1), "bf16", 0)
     assert view("x", seen) is seen
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("x", -1, 2**64, 10**5000, 1.5 + 2j, object(), [], b"x"),
+        Anything(__cuda_stream__=(0,)),
+        Anything(__cuda_stream__=(0, "x")),
+        Anything(__cuda_stream__=None),
+        Anything(__cuda_stream__=(0, -1)),
+        Anything(__cuda_stream__=raises),
+        Anything(cuda_stream="x"),
+    ],
+    ids=lambda _: "",
+)
+def test_what_is_no_stream(value: Any) -> None:
+    with pytest.raises(LinkError, match=r"stream: expected a CUDA stream, given .*\[argument-type\]"):
+        stream_handle(value, {})
+
+
+def test_scalars_of_any_size_and_class() -> None:
+    class Odd:
+        def __float__(self) -> float:
+            raise ZeroDivisionError
+
+        __index__ = __float__
+
+        def __repr__(self) -> str:
+            raise ZeroDivisionError
+
+    for kind, value, id in [
+        *(("f32", 10**400, "range"), ("f64", 10**5000, "range"), ("i32", 10**5000, "range"), ("u8", -1, "range")),
+        *(("f32", Odd(), "type"), ("i32", Odd(), "type"), ("i32", "8", "type"), ("f32", b"8", "type")),
+    ]:
+        with pytest.raises(LinkError, match=f"argument 'n': expected {kind}, given") as caught:
+            convert_scalar(Argument("n", "scalar", type=kind), value)
+        assert caught.value.diagnostics[0].id == f"argument-{id}"
