@@ -310,6 +310,7 @@ class Kernel:
         lineinfo: bool = False,
         debug_hangs: int | bool = False,
         timeline: bool = False,
+        debug_print: bool = False,
         cache: Cache | bool | None = True,
         observer: Observer | None = None,
     ) -> Linked:
@@ -317,8 +318,9 @@ class Kernel:
 
         ``debug_hangs`` gives waits a time limit in milliseconds, True: 2,000; a launch then raises ``kernel-hang``
         instead of waiting for ever.  ``timeline`` notes when each role waits, for ``runtime.Kernel.timeline``.
-        ``cache`` is a cache, True for the user's own, or None or False to link anew.  Raises LinkError with everything
-        that check, place, the vendor libraries or the audit have to say."""
+        With either, or with ``debug_print``, components may call printf and assert.  ``cache`` is a
+        cache, True for the user's own, or None or False to link anew.  Raises LinkError with everything that check,
+        place, the vendor libraries or the audit have to say."""
         text = str(self.module.operation.get_asm(enable_debug_info=True)).encode()
         store = user_cache() if cache is True else None if cache is False else cache
         linked = [
@@ -332,6 +334,7 @@ class Kernel:
                     lineinfo=lineinfo,
                     debug_hangs=HANG_LIMIT if debug_hangs is True else int(debug_hangs),
                     timeline=timeline,
+                    debug_print=debug_print,
                 ),
                 cache=store,
                 observer=observer,

@@ -323,6 +323,14 @@ COMPOSITIONS: dict[str, Build] = (
 )
 
 
+def _talking(c: Composer) -> None:
+    """Both ends of a ring print, and one asserts."""
+    c.kernel.connect(c.add("talk", "talking_writer").rows, c.add("talk", "talking_reader").rows)
+
+
+#: For debug links alone.
+DEBUGGED: dict[str, Build] = {"talking": _talking}
+
 #: GEMMs of which a pairwise cover stands for all.
 PRODUCT: tuple[str, ...] = (*GEMMS, *CLUSTERS, *STAGED, *FURTHER)
 
@@ -349,5 +357,5 @@ def pairwise_cover(names: Iterable[str]) -> tuple[str, ...]:
 def compose(name: str, objects: Objects) -> Kernel:
     """The kernel of a composition."""
     kernel = pipelink.Kernel(name.split("-")[0], target=TARGETS.get(name, "sm_90a"))
-    COMPOSITIONS[name](Composer(kernel, objects))
+    (COMPOSITIONS | DEBUGGED)[name](Composer(kernel, objects))
     return kernel

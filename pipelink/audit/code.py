@@ -6,8 +6,8 @@ table.  What a value is comes from ``values``; nothing is guessed: a value that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -17,7 +17,7 @@ from pipelink.audit.report import Problem, Row, listed
 from pipelink.audit.values import Origins, number, registers
 from pipelink.backend.ptx import Function, Instruction, Module
 from pipelink.objects.model import Record
-from pipelink.support.diagnostics import Severity
+from pipelink.support.diagnostics import Location, Severity
 
 # Where answers run is for whoever calls to say.  What takes fragments needs a whole, aligned warpgroup.
 _CALLERS_ALIGNMENT: Final = 4 * WARP
@@ -25,17 +25,24 @@ _NEEDS_CLUSTER: Final = frozenset(("mapa", "getctarank"))
 _CLUSTER_ACCESS: Final = frozenset(("ld", "st", "atom", "red"))
 _SHARED_ACCESS: Final = frozenset(("ld", "st", "atom", "red", "ldmatrix", "stmatrix", "mbarrier", "cvta", "cp"))
 _TMEM_OWNERSHIP: Final = frozenset(("alloc", "dealloc", "relinquish_alloc_permit"))
+#: What the driver defines for every kernel: the function, and what sources call it.
+DRIVER_CALLS: Final = {"vprintf": "printf", "__assertfail": "assert"}
+_HEAP: Final = frozenset(("malloc", "free"))
+_LAUNCHES: Final = ("__cudaCDP2", "cudaLaunchDevice", "cudaGetParameterBuffer")
 _LAUNCH_SIZES: Final = ("%ntid.", "%nwarpid", "%warpid", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The code of a role or answer: ``functions`` are those that it reaches, itself first."""
+    """The code of a role or answer: ``functions`` are those that it reaches, itself first.  ``debug``: it goes into a
+    debug link.  ``line_of`` finds where code calls a function that is not there."""
 
     claims: Claims
     code: Code
     module: Module
     functions: tuple[Function, ...]
+    debug: bool = False
+    line_of: Callable[[Function, str], Location | None] = lambda _function, _callee: None
 
     @property
     def what(self) -> str:
@@ -375,24 +382,46 @@ def _cluster(reading: Reading) -> Iterator[Row]:
 
 # -------------------------------------------------------------------------------------------------------- externals
 def _externals(reading: Reading) -> Iterator[Row]:
-    outside: dict[str, list[str]] = {}
-    for _, instruction in reading.instructions:
+    outside: dict[str, Function] = {}
+    for function, instruction in reading.instructions:
         callee = instruction.callee
         if callee and callee not in reading.module.functions and not reading.claims.defined(callee):
-            outside.setdefault(callee, []).append(instruction.text)
+            outside.setdefault(callee, function)
     problems: list[Problem] = []
     names: list[str] = []
-    for callee in outside:
-        if callee.startswith("%"):
-            names.append("a pointer")
-            message = f"{reading.what} calls through a pointer, to where nothing can be followed"
-            problems.append(reading.problem("error", "undeclared-external", message))
-            continue
+    for callee, function in outside.items():
         use = split_symbol(callee)
-        shown = f"{use.component}::{use.resource}::pl_{use.function}" if use else callee
-        names.append(shown)
-        message = f"{reading.what} calls '{shown}', which neither the object nor its contract has"
-        hint = "the linker defines what is declared; link the object that defines it, and audit both together"
-        problems.append(reading.problem("error", "undeclared-external", message, hint=None if use else hint))
+        shown = f"{use.component}::{use.resource}::pl_{use.function}" if use else DRIVER_CALLS.get(callee, callee)
+        names.append("a pointer" if callee.startswith("%") else shown)
+        if callee in DRIVER_CALLS and reading.debug:
+            continue
+        id_, does, hint = _external(callee, shown)
+        steps = callee in _HEAP or callee.startswith(_LAUNCHES)
+        if steps and any(hint == problem.hint for problem in problems):  # of one thing, which is said already
+            continue
+        problem = reading.problem("error", id_, f"{reading.what} {does}", hint=None if use else hint)
+        where = reading.line_of(function, callee)
+        problems.append(replace(problem, location=where) if where is not None else problem)
     if names:
-        yield reading.row("calls outside", "none", listed(names), problems)
+        allowed = "those of a debug link" if reading.debug else "none"
+        yield reading.row("calls outside", allowed, listed(names), problems)
+
+
+def _external(callee: str, shown: str) -> tuple[str, str, str]:
+    """Of a function that nobody defines: the diagnostic, what the code does, and the way out."""
+    if callee.startswith("%"):
+        does = "calls through a pointer, to where nothing can be followed"
+        return "undeclared-external", does, "call the function by its name"
+    if callee in DRIVER_CALLS:
+        only = " or compile with -DNDEBUG" if shown == "assert" else " or leave it out"
+        hint = f"link with --debug-print (from Python: debug_print=True),{only}"
+        return "debug-call", f"calls {shown}, which only a debug link takes: it needs a call and stack", hint
+    if callee in _HEAP:
+        does = f"calls {shown}: linked kernels have no heap on the device"
+        return "undeclared-external", does, "take memory from PL_SMEM, or global memory from PL_WORKSPACE"
+    if callee.startswith(_LAUNCHES):
+        does = f"launches a kernel from the device ({shown}), for which linked kernels have no device runtime"
+        return "undeclared-external", does, "make it a role of this kernel, or a launch of the host"
+    does = f"calls '{shown}', which neither the object nor its contract has"
+    hint = "the linker defines what is declared; link the object that defines it, and audit both together"
+    return "undeclared-external", does, hint

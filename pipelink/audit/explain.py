@@ -13,20 +13,19 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
 from pipelink.audit.kernel import WARNING
+from pipelink.audit.places import author_place
 from pipelink.audit.report import Check, KernelReport
 from pipelink.backend import sass, source_lines
 from pipelink.backend.nvjitlink import Linked, demangle
 from pipelink.objects.model import ContractComponent
 from pipelink.support.diagnostics import UNKNOWN, Diagnostic, Location, Note
 
-_PACKAGE: Final = Path(__file__).resolve().parents[1]
-_OWN: Final = (str(_PACKAGE / "include"), str(_PACKAGE / "transfers"))  # which no component's author wrote
 #: What code refers to that computes sine, cosine or tangent of large arguments: 2/pi, in bits (CUDA's libdevice).
 _REDUCTION: Final = b"__cudart_i2opi_"
+_SINES: Final = "sinf, cosf and tanf need it for large arguments: use __sinf, or compile with -use_fast_math"
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,9 @@ def explain(
         if check.id == "audit-spill" and any(other.id == "audit-stack" for other in failed):  # the same instructions
             found.append(replace(problem, location=first))
             continue
-        hint = _stack_hint(check, lined.data) if check.id in ("audit-stack", "audit-spill") else problem.hint
+        hint = problem.hint
+        if check.id == "audit-stack" and _REDUCTION in lined.data:
+            hint = f"{_SINES}; or {hint}"
         own = 1 if check.id == "audit-ptxas-warning" else len(notes)  # few notes are shown, and ptxas's tell why
         ordered = (*notes[:own], *problem.notes, *notes[own:])
         found.append(replace(problem, location=first, notes=ordered, hint=hint))
@@ -110,36 +111,10 @@ def _callees(cubin: bytes, kernel: str) -> dict[int, str]:
 
 
 def _place(frames: Iterable[Location], components: Sequence[ContractComponent], about: str) -> _Place:
-    """The component that an instruction is of, and the innermost place that its author wrote."""
-    innermost: Location | None = None
-    for frame in frames:
-        if frame.file.startswith(_OWN) and not _declared_in(frame, components):
-            continue
-        innermost = innermost or frame
-        if found := _declared_in(frame, components):
-            return _Place(found.name, innermost, about)
-    return _Place("", UNKNOWN, about)
-
-
-def _declared_in(frame: Location, components: Sequence[ContractComponent]) -> ContractComponent | None:
-    """The component whose source a place is in: of several in one file the last that begins before it."""
-    name = Path(frame.file).name
-    there = [c for c in components if c.location.file == name]
-    before = [c for c in there if c.location.line <= frame.line]
-    return max(before or there, key=lambda c: c.location.line, default=None)
+    found = author_place(frames, components)
+    return _Place(found[0].name, found[1], about) if found is not None else _Place("", UNKNOWN, about)
 
 
 def _note(place: _Place, count: int) -> Note:
     many = f" ({count} instructions)" if count > 1 else ""
     return Note(f"component '{place.component}' {place.about} here{many}", place.where)
-
-
-def _stack_hint(check: Check, cubin: bytes) -> str:
-    """The ways out."""
-    ways = ["give arrays constant indices (unrolled loops)", "a role more registers"]
-    if check.id == "audit-stack":
-        ways = [f"state it in the component: PL_STACK({check.actual.removesuffix(' B')})", *ways]
-    if _REDUCTION in cubin:
-        sines = "sinf, cosf and tanf need it for large arguments: use __sinf, or compile with -use_fast_math"
-        return f"{sines}; or {ways[0]}"
-    return ", or ".join(ways)

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pipelink.audit.code import DRIVER_CALLS
+from pipelink.audit.printing import Printing
 from pipelink.audit.report import Check, KernelReport
 from pipelink.backend import cubin as cubin_file
 from pipelink.backend import sass
@@ -34,7 +36,8 @@ class LinkInput:
 @dataclass(frozen=True)
 class Expectation:
     """What the placement and the contracts allow.  ``registers``: the placed setmaxnreg of each warpgroup, empty if
-    none was placed; ``barriers``: placed ids, 0 aside; sizes in bytes."""
+    none was placed; ``barriers``: placed ids, 0 aside; sizes in bytes.  ``printing``: a debug link's calls of the
+    driver, None where there may be none."""
 
     kernel: str
     threads: int
@@ -46,6 +49,7 @@ class Expectation:
     smem_limit: int | None = None
     tmem_columns: int = 0
     leaves: bool = False  # a debug link: threads may leave in the middle of a role
+    printing: Printing | None = None
 
 
 def expectation(
@@ -57,6 +61,7 @@ def expectation(
     stack_bytes: int = 0,
     smem_limit: int | None = None,
     leaves: bool = False,
+    printing: Printing | None = None,
 ) -> Expectation:
     """The expectation that the placements of a kernel, of its instances and of its connections state.
 
@@ -79,6 +84,7 @@ def expectation(
         smem_limit=smem_limit,
         tmem_columns=placement.tmem_columns or 0,
         leaves=leaves,
+        printing=printing,
     )
 
 
@@ -92,9 +98,9 @@ def audit(cubin: bytes, expected: Expectation, *, log: str = "", inputs: Sequenc
     counts = sass.count(listing)
     checks = [
         _inputs(inputs),
-        _calls(counts),
-        _unresolved(facts),
-        _stack(facts, expected),
+        _calls(counts, expected),
+        _unresolved(facts, expected),
+        _stack(facts, log, expected),
         _spills(counts, log, facts, expected),
         *_registers(kernel, facts, expected),
         _barriers(counts, expected),
@@ -122,48 +128,67 @@ def _inputs(inputs: Sequence[LinkInput]) -> Check:
     )
 
 
-def _calls(counts: sass.Counts) -> Check:
+def _calls(counts: sass.Counts, expected: Expectation) -> Check:
     callees = list(dict.fromkeys(demangle(callee.rpartition("$")[2]) for callee in counts.calls))
+    printing = expected.printing
+    if printing is not None:
+        # machine code calls the driver through registers: PTX has the names
+        callees = [callee for callee in callees if callee != sass.UNKNOWN_CALLEE] + list(printing.others)
     return Check(
         "calls",
         "audit-call",
-        "none",
-        f"{len(counts.calls)}" if counts.calls else "none",
-        not counts.calls,
+        "printf and assert alone" if printing is not None else "none",
+        str(printing) if printing is not None and not callees else str(len(counts.calls) or "none"),
+        not callees,
         tuple(f"'{callee}' was not inlined" for callee in callees),
     )
 
 
-def _unresolved(facts: cubin_file.CubinFacts) -> Check:
+def _unresolved(facts: cubin_file.CubinFacts, expected: Expectation) -> Check:
+    allowed = DRIVER_CALLS if expected.printing is not None else {}
     return Check(
         "unresolved symbols",
         "audit-unresolved",
-        "none",
+        "the driver's alone" if allowed else "none",
         _list(demangle(name) for name in facts.undefined),
-        not facts.undefined,
+        not set(facts.undefined) - allowed.keys(),
     )
 
 
-def _stack(facts: cubin_file.CubinFacts, expected: Expectation) -> Check:
-    ok = facts.stack_bytes <= expected.stack_bytes
+def _stack(facts: cubin_file.CubinFacts, log: str, expected: Expectation) -> Check:
+    allowed, why = expected.stack_bytes, ""
+    if expected.printing is not None:  # a call needs the registers that it does not keep saved, beside its arguments
+        needed = expected.printing.stack_bytes + _spilled(log)
+        allowed, why = allowed + needed, f", {needed} of them for printf and assert" if needed else ""
+    ok = facts.stack_bytes <= allowed
+    stated = expected.stack_bytes + facts.stack_bytes - allowed
     return Check(
         "stack",
         "audit-stack",
-        f"at most {expected.stack_bytes} B" if expected.stack_bytes else "none",
+        f"at most {allowed} B{why}" if allowed else "none",
         f"{facts.stack_bytes} B" if facts.stack_bytes else "none",
         ok,
         () if ok else ("a call, a spill or an array indexed at run time needs stack",),
+        None
+        if ok
+        else f"state it in the component: PL_STACK({stated}), or give arrays constant indices (unrolled loops),"
+        " or the role more registers",
     )
+
+
+def _spilled(log: str) -> int:
+    """Bytes that ptxas stored to, of the registers that it spilled."""
+    return max((int(stored) for stored, _ in _SPILL.findall(log)), default=0)
 
 
 def _spills(counts: sass.Counts, log: str, facts: cubin_file.CubinFacts, expected: Expectation) -> Check:
     spilled = max((int(s) + int(load) for s, load in _SPILL.findall(log)), default=0)
-    allowed = bool(expected.stack_bytes) and facts.stack_bytes <= expected.stack_bytes
+    calls = expected.printing is not None
+    allowed = calls or (bool(expected.stack_bytes) and facts.stack_bytes <= expected.stack_bytes)
     found = [f"{spilled} B by ptxas's count"] if spilled else []
     found += [f"{counts.local} local-memory instructions"] if counts.local else []
-    return Check(
-        "spills", "audit-spill", "as the contracts allow" if allowed else "none", _list(found), allowed or not found
-    )
+    may = "as the calls need" if calls else "as the contracts allow" if allowed else "none"
+    return Check("spills", "audit-spill", may, _list(found), allowed or not found)
 
 
 def _registers(kernel: sass.Function, facts: cubin_file.CubinFacts, expected: Expectation) -> list[Check]:
@@ -257,8 +282,10 @@ def _threads(facts: cubin_file.CubinFacts, expected: Expectation) -> Check:
 
 def _warnings(log: str, expected: Expectation) -> Check:
     """What ptxas ignored or serialised.  A warpgroup that can leave a role early has to wait for its wgmma: there alone
-    (C7517), or everywhere (C7518)."""
+    (C7517), or everywhere (C7518).  One that calls the driver waits before."""
     lines = list(dict.fromkeys(line.strip() for line in WARNING.findall(log)))
+    if expected.printing is not None:
+        lines = [line for line in lines if "wgmma" not in line]
     if expected.leaves:
         lines = [line for line in lines if not re.search(r"\bC751[78]\b", line)]
     return Check(

@@ -13,18 +13,22 @@ as long as optimising the code does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from pipelink.audit import code as code_rules
 from pipelink.audit import ports
 from pipelink.audit.claims import Claims, Code
 from pipelink.audit.code import Reading
+from pipelink.audit.places import author_place
 from pipelink.audit.registers import row as register_need
 from pipelink.audit.report import ObjectReport, Row
-from pipelink.backend import nvjitlink, nvvm, ptx
+from pipelink.backend import nvjitlink, nvvm, ptx, source_lines
+from pipelink.backend.ptx import Function
 from pipelink.contract.abi import NVVM
 from pipelink.objects.model import Image, Object
+from pipelink.support.diagnostics import LinkError, Location
 
 
 def audit_all(items: Sequence[Object]) -> list[list[ObjectReport]]:
@@ -58,25 +62,32 @@ def audit(
     helpers: Sequence[Image] = (),
     only: Iterable[str] | None = None,
     registers: bool = False,
+    debug: bool = False,
 ) -> ObjectReport:
     """Audit an object's ``images`` for ``arch``: every component, or ``only`` those symbols (``acme.loader``).
 
     ``helpers`` is further LTO-IR, of objects without a contract, whose functions the object may call.  ``registers``
-    also compiles every role to machine code, for the registers that it needs.  What is found is in the report; raises
-    LinkError as :func:`pipelink.backend.nvjitlink.link` and ``nvvm-failed``."""
+    also compiles every role to machine code, for the registers that it needs; ``debug``: for a debug link.  What is
+    found is in the report; raises LinkError as :func:`pipelink.backend.nvjitlink.link` and ``nvvm-failed``."""
     chosen = None if only is None else frozenset(only)
     claims = [Claims(c) for c in item.components if chosen is None or c.symbol in chosen]
     wanted = [(one, code) for one in claims for code in one.code]
     named = [Wanted(one, code, f"pl_audit_{number}") for number, (one, code) in enumerate(wanted)]
     if not named:
         return ObjectReport(item.name, arch, ())
-    inputs = [nvjitlink.Image("audit", nvvm.compile_ltoir(_kernels(named), arch, "audit"))]
-    inputs += [nvjitlink.Image(f"{item.name}#{n}", image.data) for n, image in enumerate([*images, *helpers])]
-    module = ptx.parse(nvjitlink.link(inputs, arch, ptx=True).data.decode("utf-8", "replace"))
+    code = [nvjitlink.Image(f"{item.name}#{n}", image.data) for n, image in enumerate([*images, *helpers])]
+
+    def linked(*, lines: bool) -> str:
+        kernels = nvvm.compile_ltoir(_kernels(named, lines=lines), arch, "audit", lineinfo=lines)
+        inputs = [nvjitlink.Image("audit", kernels), *code]
+        return nvjitlink.link(inputs, arch, ptx=True, lineinfo=lines).data.decode("utf-8", "replace")
+
+    module = ptx.parse(linked(lines=False))
+    line_of = _Lines(lambda: linked(lines=True), item).of
     rows: list[Row] = []
     for one in claims:
         readings = [
-            Reading(one, want.code, module, tuple(module.reachable(want.kernel)))
+            Reading(one, want.code, module, tuple(module.reachable(want.kernel)), debug, line_of)
             for want in named
             if want.claims is one and one.symbol(want.code) not in module.externals
         ]
@@ -89,15 +100,49 @@ def audit(
     return ObjectReport(item.name, arch, tuple(rows))
 
 
-def _kernels(wanted: Sequence[Wanted]) -> str:
-    """NVVM text of the kernels, for the LLVM that every architecture's libNVVM reads."""
-    lines = [nvvm.HEADER]
+class _Lines:
+    """Where calls stand in the sources.  Nobody asks unless something is wrong, so the object is linked with line
+    information then, and once."""
+
+    def __init__(self, linked: Callable[[], str], item: Object) -> None:
+        self._linked, self._item = linked, item
+        self._read: tuple[list[str], list[source_lines.Frames]] | None = None
+
+    def of(self, function: Function, callee: str) -> Location | None:
+        """The first call of ``callee`` in ``function``; None where the object does not say."""
+        if self._read is None:
+            try:
+                code = self._linked()
+            except LinkError:  # what is wrong is known without its line
+                code = ""
+            self._read = code.splitlines(), source_lines.of_ptx(code)
+        begins = re.compile(rf"\.(entry|func)\b.*(?<![\w$]){re.escape(function.name)}\b")
+        calls = re.compile(rf"(?<![\w$]){re.escape(callee)}\s*[,;]")
+        inside = False
+        for line, frames in zip(*self._read, strict=True):
+            if line.startswith("."):
+                inside = begins.search(line) is not None
+            elif inside and calls.search(line):
+                found = author_place(frames, self._item.components)
+                return found[1] if found is not None else None
+        return None
+
+
+def _kernels(wanted: Sequence[Wanted], *, lines: bool = False) -> str:
+    """NVVM text of the kernels, for the LLVM that every architecture's libNVVM reads; with line information of their
+    own, without which the functions that are inlined into them would lose theirs, where ``lines`` asks for it."""
+    text = [nvvm.HEADER]
     kernels: list[nvvm.NvvmKernel] = []
+    places = nvvm.TextLines()
     for want in wanted:
         types = ", ".join(NVVM[kind] for kind in want.code.function.types)
         symbol = want.claims.symbol(want.code)
         given = ", ".join(f"{type_} %a{n}" for n, type_ in enumerate(types.split(", ")))
-        lines.append(f"declare void @{symbol}({types})")
-        lines.append(f"define void @{want.kernel}({given}) {{ call void @{symbol}({given})\n ret void }}")
+        scope, place = places.function(want.kernel) if lines else ("", "")
+        text.append(f"declare void @{symbol}({types})")
+        text.append(f"define void @{want.kernel}({given}){scope} {{")
+        text.append(f" call void @{symbol}({given}){place}\n ret void{place} }}")
         kernels.append(nvvm.NvvmKernel(f"@{want.kernel}", f"void ({types})*"))
-    return nvvm.describe("\n".join(lines), kernels)
+    if lines:
+        text += places.nodes()
+    return nvvm.describe("\n".join(text), kernels, places.first_free)

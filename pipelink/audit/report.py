@@ -20,7 +20,7 @@ _VERDICTS = {"ok": "", "warning": "WARNING", "error": "FAILED"}
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the report; ``id`` is the diagnostic it becomes when it fails."""
+    """One line of the report; ``id`` is the diagnostic it becomes when it fails, with ``hint``."""
 
     name: str
     id: str
@@ -28,6 +28,7 @@ class Check:
     actual: str
     ok: bool
     notes: tuple[str, ...] = ()
+    hint: str | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class KernelReport:
                 check.id,
                 f"kernel '{self.kernel}' ({self.arch}): {check.name}: expected {check.expected}, found {check.actual}",
                 notes=tuple(Note(text) for text in check.notes),
+                hint=check.hint,
             )
             for check in self.checks
             if not check.ok

@@ -108,6 +108,7 @@ def _complete(images: Sequence[Image], arguments: Sequence[str], *, ptx: bool) -
         if ptx:
             data = bytearray(nvjitlink.get_linked_ptx_size(handle))
             nvjitlink.get_linked_ptx(handle, data)
+            data = data.rstrip(b"\0")  # of a C string
         else:
             data = bytearray(nvjitlink.get_linked_cubin_size(handle))
             nvjitlink.get_linked_cubin(handle, data)

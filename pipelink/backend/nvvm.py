@@ -159,6 +159,40 @@ class _Lines:
         return self._module.add_debug_info("DILocation", {"line": self._line, "column": 1, "scope": scope})
 
 
+class TextLines:
+    """The same of functions that are written as text: each is line 1 of a file that nobody has."""
+
+    _SHARED: Final = (
+        "distinct !DICompileUnit(language: DW_LANG_C_plus_plus, file: !1, isOptimized: true, runtimeVersion: 0,"
+        " emissionKind: DebugDirectivesOnly)",
+        '!DIFile(filename: "generated", directory: "")', "!DISubroutineType(types: !3)", "!{}",
+        f'!{{i32 {_ERROR_IF_DIFFERENT}, !"Debug Info Version", i32 3}}',
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self._own: list[str] = []
+
+    @property
+    def first_free(self) -> int:
+        """The number of the first node that is not taken."""
+        return len(self._SHARED) + len(self._own) if self._own else 0
+
+    def function(self, name: str) -> tuple[str, str]:
+        """What goes behind a function's head, and behind each of its instructions."""
+        number = len(self._SHARED) + len(self._own)
+        self._own.append(
+            f'distinct !DISubprogram(name: "{name}", scope: !1, file: !1, line: 1, type: !2, isLocal: false,'
+            " isDefinition: true, scopeLine: 1, isOptimized: true, unit: !0)"
+        )
+        self._own.append(f"!DILocation(line: 1, column: 1, scope: !{number})")
+        return f" !dbg !{number}", f", !dbg !{number + 1}"
+
+    def nodes(self) -> list[str]:
+        """The lines of the module that define all this."""
+        found = ["!llvm.dbg.cu = !{!0}", "!llvm.module.flags = !{!4}"]
+        return found + [f"!{number} = {node}" for number, node in enumerate((*self._SHARED, *self._own))]
+
+
 def _split(text: str) -> list[str]:
     """Split at the top-level commas of a type list."""
     parts: list[str] = []

@@ -21,6 +21,7 @@ from pipelink.backend import toolchain
 from pipelink.support.diagnostics import Note, error
 
 INTERNAL_PREFIX = "$__internal_"  # ptxas's own helpers: division slow paths, tcgen05 guard rails
+UNKNOWN_CALLEE = "an address in a register"
 
 _INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;?\s*(?:\(\*(.*)\*\);?)?\s*;?\s*$")
 _PREDICATE = re.compile(r"^(@!?U?P\w+)\s+")
@@ -259,7 +260,7 @@ def component_calls(function: Function) -> list[tuple[Instruction, str]]:
     for instruction in function.instructions:
         if instruction.mnemonic != "CALL":
             continue
-        target = instruction.targets[0] if instruction.targets else "an address in a register"
+        target = instruction.targets[0] if instruction.targets else UNKNOWN_CALLEE
         if target.startswith(INTERNAL_PREFIX) or target.startswith(".L") and only_helpers:
             continue
         if target in function.labels and not _returns(function, function.labels[target]):

@@ -55,7 +55,7 @@ def key_of(request: Request) -> str:
     key = Key()
     key.add("pipelink", source_digest())
     _add_tools(key)
-    for name in ("kernel", "target", "passes", "lineinfo", "debug_hangs", "timeline"):
+    for name in ("kernel", "target", "passes", "lineinfo", "debug_hangs", "timeline", "debug_print"):
         key.add(name, getattr(request, name))
     if request.lineinfo:
         key.add("path", request.source_path)

@@ -34,8 +34,9 @@ def verify_objects(source: Source, cache: Cache | None, watch: Observer, diagnos
             _examine("verified", item, images, verify, cache, diagnostics)
 
 
-def audit_objects(source: Source, cache: Cache | None, diagnostics: Diagnostics) -> Callable[[], None]:
+def audit_objects(source: Source, cache: Cache | None, diagnostics: Diagnostics, *, debug: bool) -> Callable[[], None]:
     """Begin to audit the code of the kernel's components, in a thread, because nothing before the cubin needs it.
+    ``debug``: of a debug link, in which they may print and assert.
 
     What is returned waits for the end and puts what was found into ``diagnostics``; it raises LinkError with what
     breaks a contract, or with what the audit itself raised."""
@@ -46,11 +47,12 @@ def audit_objects(source: Source, cache: Cache | None, diagnostics: Diagnostics)
         def audit(item: Object, images: Sequence[Image]) -> None:
             from pipelink.audit import objects
 
-            objects.audit(item, images, source.arch, helpers=helpers, only=source.components).diagnose(found)
+            report = objects.audit(item, images, source.arch, helpers=helpers, only=source.components, debug=debug)
+            report.diagnose(found)
 
         for item, images in jobs:
             used = source.components & {component.symbol for component in item.components}
-            kind = f"audited {' '.join(sorted(used))}"
+            kind = f"audited{' for debugging' if debug else ''} {' '.join(sorted(used))}"
             _examine(kind, item, [*images, *helpers], partial(audit, item, images), cache, found)
 
     return begin(work, diagnostics)

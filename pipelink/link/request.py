@@ -21,7 +21,7 @@ class Request:
     """What to link.  ``text`` is the kernel's IR, ``path`` where it came from (for diagnostics); ``objects`` are
     files, or objects in memory.  ``kernel`` names one of several kernels, ``target`` overrides the kernel's own.
     ``passes`` is the pipeline, ``options`` go to nvJitLink.  ``debug_hangs`` (milliseconds that a wait may take, 0: no
-    limit) and ``timeline`` make a debug link (docs/debugging.md)."""
+    limit), ``timeline`` and ``debug_print`` make a debug link (docs/debugging.md)."""
 
     text: bytes
     objects: tuple[Path | Object, ...] = ()
@@ -33,6 +33,7 @@ class Request:
     options: tuple[str, ...] = ()
     debug_hangs: int = 0
     timeline: bool = False
+    debug_print: bool = False
 
     @property
     def source_path(self) -> str:

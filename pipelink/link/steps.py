@@ -95,7 +95,7 @@ def _run(
     diagnostics = Diagnostics()
     source = read(request, watch)
     passes = pipeline(request)
-    join_audits = audit_objects(source, cache, diagnostics) if stop is None else None
+    join_audits = audit_objects(source, cache, diagnostics, debug=passes.debug) if stop is None else None
     verify_objects(source, cache, watch, diagnostics)
 
     placed = place(source, passes, watch, diagnostics)
@@ -119,11 +119,16 @@ def _run(
     if stop == "ptx":
         return emitted(link_images(images, source, request, watch, ptx=True).data)
 
-    linked = link_images(images, source, request, watch)
+    try:
+        linked = link_images(images, source, request, watch)
+    except LinkError:
+        if join_audits is not None:  # what is missing is a component's matter, of which more is known there
+            join_audits()
+        raise
     if join_audits is not None:
         with watch.timed("audit objects"):
             join_audits()
-    report = audit_kernel(linked, images, source, placed, launch, request, watch)
+    report = audit_kernel(linked, images, source, placed, launch, request, watch, debug=passes.debug)
     return LinkedTarget(
         name=source.name,
         arch=source.arch,
@@ -143,11 +148,13 @@ def _run(
 @dataclass(frozen=True)
 class Pipeline:
     """The passes of a link, spelled ``text``: ``before`` are those up to where the kernel is placed, the last ``place``
-    or the checks of a kernel that was placed already, ``after`` those that make code of it."""
+    or the checks of a kernel that was placed already, ``after`` those that make code of it.  ``debug``: they make a
+    debug link."""
 
     text: str
     before: tuple[Pass, ...]
     after: tuple[Pass, ...]
+    debug: bool
 
 
 def pipeline(request: Request) -> Pipeline:
@@ -169,7 +176,8 @@ def pipeline(request: Request) -> Pipeline:
     places = [number for number, item in enumerate(passes, 1) if isinstance(item, PlacePass)]
     checks = next((number for number, item in enumerate(passes) if not isinstance(item, CheckPass)), len(passes))
     end = places[-1] if places else checks
-    return Pipeline(request.passes, tuple(passes[:end]), tuple(passes[end:]))
+    watched = any(item.debug_hangs or item.timeline for item in passes if isinstance(item, TransferPass))
+    return Pipeline(request.passes, tuple(passes[:end]), tuple(passes[end:]), watched or request.debug_print)
 
 
 @dataclass(frozen=True)
@@ -369,11 +377,19 @@ def audit_kernel(
     launch: dict[str, Any],
     request: Request,
     watch: Observer,
+    *,
+    debug: bool,
 ) -> KernelReport:
     """Hold the cubin against contracts and placement.  Raises LinkError with every check that fails, and where in the
     components' sources the reason lies."""
-    from pipelink.audit import kernel
+    from pipelink.audit import kernel, printing
+    from pipelink.audit.code import DRIVER_CALLS
     from pipelink.target import target
+
+    prints = None
+    if debug and any(name.encode() in linked.data for name in DRIVER_CALLS):
+        text = link_images(images, source, request, Observer(), ptx=True).data.decode("utf-8", "replace")
+        prints = printing.read(text, source.name)
 
     expected = kernel.expectation(
         source.name,
@@ -383,6 +399,7 @@ def audit_kernel(
         stack_bytes=placed.stack_bytes,
         smem_limit=target(source.arch).smem_for(placed.kernel.min_ctas),
         leaves=_has_limit(launch),
+        printing=prints,
     )
     inputs = [kernel.LinkInput(image.name, "ltoir") for image in images]
     with watch.timed("audit"):

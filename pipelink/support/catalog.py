@@ -194,6 +194,7 @@ CATALOG: dict[str, str] = {
     "thread-exit": "code ends its threads, for which the rest of the kernel waits",
     "undeclared-cluster": "code works with a cluster that its contract does not speak of",
     "undeclared-external": "code calls a function that neither the object nor its contract has",
+    "debug-call": "code prints or asserts, which only a debug link takes",
     "unused-port": "a port is declared and no code uses it",
     "half-used-port": "a port's slots are taken and never handed on, or the other way around",
     "unused-resource": "a buffer, barrier or call is declared and no code uses it",

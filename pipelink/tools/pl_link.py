@@ -69,6 +69,7 @@ def parser() -> ToolParser:
         help="a wait that takes longer ends the kernel, and the launch says who waits for whom [2000]",
     )
     made.add_argument("--trace-timeline", action="store_true", help="launches note when each role waits and works")
+    made.add_argument("--debug-print", action="store_true", help="components may call printf and assert")
     made.add_argument("--source", action="append", default=[], metavar="FOLDER", help="components' .cu, for monolith")
     made.add_argument(
         "--option", "-X", action="append", default=[], metavar="OPTION", help="for nvJitLink, as in -X=-ftz=true"
@@ -143,6 +144,7 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
         options=tuple(arguments.option),
         debug_hangs=HANG_LIMIT if arguments.debug_hangs < 0 else arguments.debug_hangs,
         timeline=arguments.trace_timeline,
+        debug_print=arguments.debug_print,
     )
     if arguments.reproduce:
         _reproduce(arguments, console, request)
@@ -283,6 +285,7 @@ def _reproduce(arguments: argparse.Namespace, console: Console, request: Request
     words += ["--lineinfo"] if request.lineinfo else []
     words += [f"--debug-hangs={request.debug_hangs}"] if request.debug_hangs else []
     words += ["--trace-timeline"] if request.timeline else []
+    words += ["--debug-print"] if request.debug_print else []
     words += [f"--emit={arguments.emit}"] if arguments.emit else []
     words += ["--output=out.plk"] if not arguments.emit else []
     if arguments.emit == "monolith":

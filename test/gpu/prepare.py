@@ -36,10 +36,11 @@ def link_examples(objects: Objects, output: Path) -> None:
 
 
 def link_debug(objects: Objects, output: Path) -> None:
-    """Debug links: kernels that hang, and a GEMM that is timed, and one that is also watched."""
+    """Debug links: kernels that hang, one that prints, a GEMM that is timed, and one that is also watched."""
     output.mkdir(parents=True, exist_ok=True)
     for name in (*BROKEN, *EDITED):
         link_broken(name, objects).save(output / f"{name}.plk")
+    compose("talking", objects).link(debug_print=True).save(output / "talking.plk")
     gemm = compose("gemm-wgmma_128x256x64-store-grouped_tiles", objects)
     gemm.link(timeline=True).save(output / "timeline.plk")
     gemm.link(timeline=True, debug_hangs=True).save(output / "watched.plk")
