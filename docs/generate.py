@@ -29,7 +29,8 @@ from pipelink.passes.pipeline import parse_pipeline, run_pipeline
 from pipelink.runtime.schema import OBJECTS, ListOf, Object, Row, Text
 from pipelink.support import catalog, limits
 from pipelink.support.diagnostics import LinkError, render_text
-from pipelink.tools.common import relocate
+from pipelink.support.inputs import Sources
+from pipelink.tools.console import relocate
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -374,9 +375,10 @@ def counterexample() -> tuple[str, str]:
     try:
         run_pipeline(parse_pipeline("check,place,prove"), ir.parse(text[1].encode()))
     except LinkError as problem:
-        (found,) = relocate(problem.diagnostics, "gemm.mlir", text[1].encode())
+        (found,) = relocate(problem.diagnostics, "gemm.mlir")
         assert found.trace is not None, found
-        return f"```text\n{render_text(found)}\n```", render_svg(found.trace)
+        shown = render_text(found, Sources(texts={"gemm.mlir": text[1].encode()}))
+        return f"```text\n{shown}\n```", render_svg(found.trace)
     raise AssertionError("the example of a counterexample has none")
 
 

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from pipelink.link import HANG_LIMIT, PASSES, LinkedTarget, Observer, Request, emit, link, user_cache
 from pipelink.objects import Object, read_objects
-from pipelink.package import package_linked, write_package
+from pipelink.package import package_linked
 from pipelink.support.diagnostics import Location, Note, error, nearest
+from pipelink.support.outputs import write_file
 
 if TYPE_CHECKING:
     from pipelink.backend.cache import Cache
@@ -135,14 +136,14 @@ class Linked:
 
     def save(self, path: str | Path) -> None:
         """Write the ``.plk`` file; it appears whole or not at all.  Raises LinkError ``unwritable-output``."""
-        write_package(Path(path), self.package())
+        write_file(path, self.package())
 
 
 def save(path: str | Path, *kernels: Linked) -> None:
     """Write one ``.plk`` file of several linked kernels, of different names; it appears whole or not at all.
 
     Raises LinkError ``duplicate-name`` or ``unwritable-output``."""
-    write_package(Path(path), package_linked([target for kernel in kernels for target in kernel.targets]))
+    write_file(Path(path), package_linked([target for kernel in kernels for target in kernel.targets]))
 
 
 @dataclass

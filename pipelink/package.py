@@ -9,16 +9,13 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelink.support.diagnostics import Location, error
+from pipelink.support.diagnostics import error
 
 if TYPE_CHECKING:
     from pipelink.link import LinkedTarget
@@ -106,20 +103,3 @@ def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o644 << 16
     archive.writestr(info, data)
-
-
-def write_package(path: Path, data: bytes) -> None:
-    """Write a package file; it appears whole or not at all.  Raises LinkError ``unwritable-output``."""
-    temporary: Path | None = None
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=".new-", suffix=".plk", dir=path.parent)
-        temporary = Path(name)
-        with os.fdopen(descriptor, "wb") as handle:
-            handle.write(data)
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except (OSError, ValueError) as problem:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise error("unwritable-output", f"cannot write '{path}': {reason.lower()}", Location(str(path))) from problem

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final, Literal
 
+from pipelink.support import memory
 from pipelink.support.diagnostics import error
 
 #: What each is called, the function that loads the library itself, and its wheel.
@@ -17,8 +18,10 @@ _LIBRARIES: Final = {
 
 
 def load(name: Literal["nvrtc", "nvvm", "nvjitlink"]) -> Any:
-    """``cuda.bindings.<name>``.  LinkError ``toolchain-missing`` where it or its library is not installed."""
+    """``cuda.bindings.<name>``.  LinkError ``toolchain-missing`` where it or its library is not installed.
+    From here on a command's process has the memory of compilers."""
     title, function, wheel = _LIBRARIES[name]
+    memory.for_compilers()
     try:
         module = importlib.import_module(f"cuda.bindings.{name}")
         getattr(module, function)()

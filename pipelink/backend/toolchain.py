@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from pipelink.backend import libraries
 from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, Location, Note, error
+from pipelink.support.outputs import encoded
 
 _MESSAGE = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (?P<text>.*)$")
 _WARNING = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): warning(?: #[\w-]+)?: (?P<text>.*)$", re.MULTILINE)
@@ -90,7 +91,7 @@ def toolkit_version() -> str:
 
 
 def compile_ltoir(
-    source: str,
+    source: str | bytes,
     name: str,
     arch: str,
     *,
@@ -109,7 +110,7 @@ def compile_ltoir(
 
 
 def compile_cubin(
-    source: str,
+    source: str | bytes,
     name: str,
     arch: str,
     *,
@@ -124,7 +125,7 @@ def compile_cubin(
 
 
 def _compile(
-    source: str,
+    source: str | bytes,
     name: str,
     arch: str,
     result: Literal["ltoir", "cubin"],
@@ -138,10 +139,10 @@ def _compile(
     options = [f"-arch={arch}", f"-std={std}", *flags]
     options += [f"-D{define}" for define in defines]
     options += [f"-I{folder}" for folder in (*dirs, *include_dirs())]
-    status, program = nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], [])
+    status, program = nvrtc.nvrtcCreateProgram(encoded(source), name.encode(), 0, [], [])
     _require(nvrtc, status)
     try:
-        (status,) = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
+        (status,) = nvrtc.nvrtcCompileProgram(program, len(options), [encoded(option) for option in options])
         if int(status):
             raise _failure(name, _log(nvrtc, program) or _text(nvrtc, status))
         if diagnostics is not None and (log := _log(nvrtc, program)):

@@ -16,6 +16,7 @@ from typing import Any
 from pipelink.ir.locations import to_location
 from pipelink.support import limits
 from pipelink.support.diagnostics import Diagnostic, LinkError, Location, Note, error
+from pipelink.support.inputs import read_input
 from pipelink.support.mlir import MLIRError, ir, irdl
 
 _EMPTY_NAME = re.compile(rb'"[^"\n]*\."\s*\(')  # an empty operation name aborts MLIR's parser
@@ -44,38 +45,35 @@ def new_context() -> ir.Context:
     return context
 
 
-def parse(source: str | bytes | Path, context: ir.Context | None = None) -> ir.Module:
+def parse(source: str | bytes | Path, context: ir.Context | None = None, *, path: str | None = None) -> ir.Module:
     """Parse IR text or a file (``Path``) into a module that holds components and kernels.
 
-    A file whose only content is one named module is wrapped, so that the result always is the unnamed outer module.
-    Raises LinkError: ``unreadable-input``, ``empty-input``, ``invalid-ir``, ``duplicate-name`` and what
+    Places are in the file, or in ``path`` if that holds the text; else in ``-``.  A file whose only content is one
+    named module is wrapped, so that the result always is the unnamed outer module.  Raises LinkError:
+    ``unreadable-input``, ``oversized-input``, ``empty-input``, ``invalid-ir``, ``duplicate-name`` and what
     :func:`pipelink.ir.verify` reports.
     """
-    name = str(source) if isinstance(source, Path) else "-"
     if isinstance(source, Path):
-        data = read_text(source)
+        path, data = str(source), read_input(source, limits.TEXT_BYTES)
     else:
         data = source if isinstance(source, bytes) else source.encode(errors="surrogateescape")
+    name = path if path is not None and _holds(path, data) else "-"
     prescan(data, name)
     context = context or new_context()
     try:
-        module = ir.Module.parseFile(name, context) if isinstance(source, Path) else ir.Module.parse(data, context)
+        module = ir.Module.parse(data, context) if name == "-" else ir.Module.parseFile(name, context)
     except MLIRError as problem:
         raise LinkError(_explain(problem, data, name)) from problem
     return _wrap(module)
 
 
-def read_text(path: Path) -> bytes:
-    """The bytes of an input file.  Raises LinkError ``unreadable-input``, ``empty-input`` or ``invalid-ir``."""
+def _holds(path: str, data: bytes) -> bool:
+    """Whether MLIR can read the text from this file: a regular one, with a name that MLIR can print."""
     try:
-        if not path.is_file():
-            reason = "is a directory" if path.is_dir() else "no such file or directory"
-            raise error("unreadable-input", f"cannot read '{path}': {reason}", Location(str(path)))
-        with path.open("rb") as handle:
-            return handle.read(limits.TEXT_BYTES + 1)
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise error("unreadable-input", f"cannot read '{path}': {reason}", Location(str(path))) from problem
+        path.encode()
+        return Path(path).is_file() and read_input(path, limits.TEXT_BYTES) == data
+    except (LinkError, OSError, ValueError):
+        return False
 
 
 def prescan(data: bytes, name: str) -> None:

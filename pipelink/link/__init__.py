@@ -7,7 +7,7 @@ MLIR nor a compiler: a cached result needs none.
 """
 
 from pipelink.link.key import key_of
-from pipelink.link.request import HANG_LIMIT, PASSES, Observer, Request
+from pipelink.link.request import HANG_LIMIT, PASSES, File, Observer, Request
 from pipelink.link.result import Emitted, LinkedTarget
 from pipelink.link.steps import Stage, emit, link, user_cache
 
@@ -15,6 +15,7 @@ __all__ = [
     "HANG_LIMIT",
     "PASSES",
     "Emitted",
+    "File",
     "LinkedTarget",
     "Observer",
     "Request",

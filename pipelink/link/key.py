@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelink.backend.cache import Key
-from pipelink.link.read import read_file
+from pipelink.link.request import File
 
 if TYPE_CHECKING:
     from pipelink.link.request import Request
@@ -62,11 +62,11 @@ def key_of(request: Request) -> str:
     for option in request.options:
         key.add("option", option)
     key.add("text", request.text)
-    for item in request.objects:
-        if isinstance(item, Path):
-            key.add("object", read_file(item))
-            continue
-        _add_object(key, item, item.images)
+    for item in request.loaded().objects:
+        if isinstance(item, File):
+            key.add("object", item.data)
+        elif not isinstance(item, Path):
+            _add_object(key, item, item.images)
     return key.hexdigest()
 
 

@@ -7,9 +7,9 @@ beside the contracts of the objects.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from pipelink.link.request import File
 from pipelink.support.diagnostics import Location, error, suggest
 
 if TYPE_CHECKING:
@@ -31,24 +31,15 @@ class Source:
     components: frozenset[str]
 
 
-def read_file(path: Path) -> bytes:
-    """A file's content.  Raises LinkError ``unreadable-input``."""
-    try:
-        return path.read_bytes()
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise error("unreadable-input", f"cannot read '{path}': {reason}", Location(str(path))) from problem
-
-
 def read(request: Request, watch: Observer) -> Source:
     """Read objects and IR, and choose the kernel.
 
     Raises LinkError ``unreadable-input``, ``no-kernel``, ``already-fused``, and what reading and verifying raise."""
-    from pipelink.ir import program, verify
+    from pipelink.ir import parse, program, verify
 
     with watch.timed("read"):
         objects = _read_objects(request)
-        module = _parse(request)
+        module = parse(request.text, path=None if request.path == "<memory>" else request.path)
         if objects:
             from pipelink.analysis.declarations import add_objects
 
@@ -62,23 +53,12 @@ def read(request: Request, watch: Observer) -> Source:
     return Source(module, kernel.name, kernel.target, tuple(objects), components)
 
 
-def _parse(request: Request) -> ir.Module:
-    from pipelink.ir import new_context, parse
-
-    file = Path(request.path)
-    on_disk = request.path != "<memory>" and file.is_file()
-    module = parse(file if on_disk else request.text, new_context())
-    if on_disk and read_file(file) != request.text:  # it changed after it was hashed
-        return parse(request.text, new_context())
-    return module
-
-
 def _read_objects(request: Request) -> list[Object]:
     from pipelink.objects import parse_objects
 
     found: list[Object] = []
-    for item in request.objects:
-        found += parse_objects(read_file(item), str(item)) if isinstance(item, Path) else [item]
+    for item in request.loaded().objects:
+        found += parse_objects(item.data, item.path) if isinstance(item, File) else [cast("Object", item)]
     return found
 
 

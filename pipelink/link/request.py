@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pipelink.support import limits
+from pipelink.support.inputs import read_input
 
 if TYPE_CHECKING:
     from pipelink.objects import Object
@@ -17,14 +20,22 @@ HANG_LIMIT = 2000  # milliseconds of a wait in a debug link, where nothing else 
 
 
 @dataclass(frozen=True)
+class File:
+    """An object or archive that has been read: what ``path`` held."""
+
+    path: str
+    data: bytes
+
+
+@dataclass(frozen=True)
 class Request:
     """What to link.  ``text`` is the kernel's IR, ``path`` where it came from (for diagnostics); ``objects`` are
-    files, or objects in memory.  ``kernel`` names one of several kernels, ``target`` overrides the kernel's own.
-    ``passes`` is the pipeline, ``options`` go to nvJitLink.  ``debug_hangs`` (milliseconds that a wait may take, 0: no
-    limit), ``timeline`` and ``debug_print`` make a debug link (docs/debugging.md)."""
+    files, read or not, or objects in memory.  ``kernel`` names one of several kernels, ``target`` overrides the
+    kernel's own.  ``passes`` is the pipeline, ``options`` go to nvJitLink.  ``debug_hangs`` (milliseconds that a wait
+    may take, 0: no limit), ``timeline`` and ``debug_print`` make a debug link (docs/debugging.md)."""
 
     text: bytes
-    objects: tuple[Path | Object, ...] = ()
+    objects: tuple[Path | File | Object, ...] = ()
     path: str = "<memory>"
     kernel: str | None = None
     target: str | None = None
@@ -34,6 +45,12 @@ class Request:
     debug_hangs: int = 0
     timeline: bool = False
     debug_print: bool = False
+
+    def loaded(self) -> Request:
+        """The same with every file read: what is hashed is what is linked.  Raises LinkError ``unreadable-input`` and
+        ``oversized-input``."""
+        read = [File(str(o), read_input(o, limits.OBJECT_BYTES)) if isinstance(o, Path) else o for o in self.objects]
+        return replace(self, objects=tuple(read))
 
     @property
     def source_path(self) -> str:

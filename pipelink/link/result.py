@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pipelink.audit.report import KernelReport
@@ -38,13 +39,15 @@ class LinkedTarget:
 
 @dataclass(frozen=True)
 class Emitted:
-    """A stage before the cubin: its ``content``, and of the placed kernel what :class:`LinkedTarget` has too."""
+    """A stage before the cubin: its ``content``, and of the placed kernel what :class:`LinkedTarget` has too.  A
+    monolith includes ``sources``."""
 
     content: str | bytes
     arch: str
     warnings: tuple[Diagnostic, ...]
     map_svg: str
     map_text: str
+    sources: tuple[Path, ...] = ()
 
 
 def encode(linked: LinkedTarget) -> Parts:

@@ -24,6 +24,7 @@ Only this package knows both passes and backend; everything heavy is imported wh
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -59,6 +60,7 @@ def link(request: Request, *, cache: Cache | None = None, observer: Observer | N
 
     Raises LinkError with everything that check, place, the vendor libraries or the audit have to say."""
     watch = observer or Observer()
+    request = request.loaded()
     if cache is None or watch.keep is not None:
         return decode(encode(_run(request, cache, watch)), cached=False)
     with watch.timed("cache key"):
@@ -78,7 +80,7 @@ def emit(
     """What a link has made at ``stage``; ``folders`` are where the components' sources of a monolith are looked for.
 
     Raises LinkError as :func:`link`, and ``source-not-found``."""
-    return _run(request, cache, observer or Observer(), stage, folders)
+    return _run(request.loaded(), cache, observer or Observer(), stage, folders)
 
 
 @overload
@@ -100,11 +102,11 @@ def _run(
 
     placed = place(source, passes, watch, diagnostics)
 
-    def emitted(content: str | bytes) -> Emitted:
-        return Emitted(content, source.arch, tuple(diagnostics.items), placed.map_svg, placed.map_text)
+    def emitted(content: str | bytes, sources: Sequence[Path] = ()) -> Emitted:
+        return Emitted(content, source.arch, tuple(diagnostics.items), placed.map_svg, placed.map_text, tuple(sources))
 
     if stop == "monolith":
-        return emitted(monolith(source, folders))
+        return emitted(*monolith(source, folders))
 
     launch = fuse(source, placed, passes, watch, diagnostics)
     if stop == "mlir":
@@ -245,8 +247,9 @@ def _snapshot(source: Source, watch: Observer) -> Placed | None:
     )
 
 
-def monolith(source: Source, folders: Sequence[Path]) -> str:
-    """The placed composition as one CUDA C++ file; the components' sources are looked for in ``folders``.
+def monolith(source: Source, folders: Sequence[Path]) -> tuple[str, list[Path]]:
+    """The placed composition as one CUDA C++ file, and the components' sources that it includes, which are looked for
+    in ``folders``.
 
     Raises LinkError ``source-not-found``."""
     from pipelink.backend.monolith import find_sources, generate
@@ -255,7 +258,8 @@ def monolith(source: Source, folders: Sequence[Path]) -> str:
     views = program(source.module)
     (kernel,) = views.kernels
     used = [views.components[name] for name in dict.fromkeys(i.component for i in kernel.instances.values())]
-    return generate(kernel, views.components, find_sources(used, folders))
+    sources = find_sources(used, folders)
+    return generate(kernel, views.components, sources), sources
 
 
 def fuse(source: Source, placed: Placed, passes: Pipeline, watch: Observer, diagnostics: Diagnostics) -> dict[str, Any]:
@@ -349,8 +353,12 @@ def link_inputs(
     from pipelink.backend.nvjitlink import Image
 
     objects = object_images(source, request)
+    names = Counter[str]()
     for image in objects:
-        watch.kept(f"{source.arch}.{Path(image.name).name}.ltoir", image.data)
+        name = Path(image.name).name
+        names[name] += 1
+        number = f".{names[name]}" if names[name] > 1 else ""  # objects of one file name, of several folders
+        watch.kept(f"{source.arch}.{name}{number}.ltoir", image.data)
     return [Image("entry", entry.ltoir), *transfers, *objects]
 
 

@@ -12,6 +12,7 @@ from pipelink.objects import archive, elf, fatbin, records
 from pipelink.objects.model import ContractComponent, Image, Object
 from pipelink.support import limits
 from pipelink.support.diagnostics import Diagnostics, Location, Note, error
+from pipelink.support.inputs import read_input
 
 SECTION = ".pipelink.contract"
 _FLAGS = "nvcc -dc -gencode arch=compute_90a,code=lto_90a"
@@ -21,21 +22,11 @@ def read_objects(path: str | Path, *, diagnostics: Diagnostics | None = None) ->
     """The objects of a file: one for an ELF object, one per member with a contract or LTO-IR for an archive.
 
     Warnings go to ``diagnostics``.  Raises LinkError, located at the file or at the C++ declaration:
-    ``unreadable-input``, ``empty-input``, ``not-an-object``, ``truncated-object``, ``corrupt-object``,
-    ``oversized-object``, ``no-contract``, ``corrupt-contract``, ``future-contract``, ``no-ltoir``,
+    ``unreadable-input``, ``oversized-input``, ``empty-input``, ``not-an-object``, ``truncated-object``,
+    ``corrupt-object``, ``oversized-object``, ``no-contract``, ``corrupt-contract``, ``future-contract``, ``no-ltoir``,
     ``duplicate-component``, ``missing-definition``.
     """
-    name = str(path)
-    where = Location(name)
-    try:
-        size = Path(path).stat().st_size
-        if size > limits.OBJECT_BYTES:
-            raise error("oversized-object", f"'{name}' has {size} bytes, the limit is {limits.OBJECT_BYTES}", where)
-        data = Path(path).read_bytes()
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise error("unreadable-input", f"cannot read '{name}': {reason.lower()}", where) from problem
-    return parse_objects(data, name, diagnostics=diagnostics)
+    return parse_objects(read_input(path, limits.OBJECT_BYTES), str(path), diagnostics=diagnostics)
 
 
 def parse_objects(data: bytes, path: str, *, diagnostics: Diagnostics | None = None) -> list[Object]:

@@ -7,17 +7,15 @@ neither nvcc nor a host compiler; fatbins are made by NVIDIA's nvFatbin.  nvJitL
 
 from __future__ import annotations
 
-import os
 import platform
 import struct
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from pipelink.objects import elf, fatbin
 from pipelink.objects.model import Image
 from pipelink.objects.reader import SECTION
-from pipelink.support.diagnostics import Location, error
+from pipelink.support.outputs import write_file
 
 _PROGBITS = 1
 _ALLOC = 2
@@ -41,18 +39,4 @@ def object_bytes(images: Iterable[Image], records: Iterable[bytes], name: str = 
 
 def write_object(path: str | Path, images: Iterable[Image], records: Iterable[bytes]) -> None:
     """Write an object file, whole or not at all.  Raises LinkError ``unwritable-output`` or ``toolchain-missing``."""
-    target = Path(path)
-    data = object_bytes(images, records, target.name)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as problem:
-        message = f"cannot write '{path}': {problem.strerror or problem}"
-        raise error("unwritable-output", message, Location(str(path))) from problem
+    write_file(path, object_bytes(images, records, Path(path).name))

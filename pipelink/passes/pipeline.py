@@ -11,8 +11,10 @@ exception, or invalid IR after it, is ours: ``internal-error``, with a reproduce
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import shlex
+import tempfile
 import time
 import types
 import typing
@@ -27,6 +29,7 @@ from pipelink.passes import PASSES, PIPELINES, Pass, PassInfo
 from pipelink.support import limits
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note, error, suggest
 from pipelink.support.mlir import MLIRError, ir
+from pipelink.support.outputs import encoded
 
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_][\w.-]*)|([{},=])|(\"[^\"]*\")|([^\s{},=\"]+))")
 
@@ -254,9 +257,9 @@ class Timing(Instrument):
 
 @dataclass
 class Reproducer(Instrument):
-    """Keeps the module before each pass and writes it to ``path`` when the pass fails internally."""
+    """Keeps the module before each pass and writes it to a new file, for its owner alone, when the pass fails
+    internally."""
 
-    path: Path
     kept: Any = None
 
     def before(self, name: str, module: ir.Operation) -> None:
@@ -267,10 +270,12 @@ class Reproducer(Instrument):
             return None
         command = f"pl-opt --pipeline={shlex.quote(spelling)}"
         try:
-            self.path.write_text(f"// {command} {self.path.name}\n{self.kept}\n")
+            descriptor, path = tempfile.mkstemp(prefix="pl-opt-", suffix=".mlir")
+            with os.fdopen(descriptor, "wb") as handle:
+                handle.write(encoded(f"// {command} {Path(path).name}\n{self.kept}\n"))
         except (OSError, MLIRError):
             return None
-        return f"reproduce with: {command} {self.path}"
+        return f"reproduce with: {command} {path}"
 
 
 def run_pipeline(
@@ -297,7 +302,7 @@ def run_pipeline(
         start = time.perf_counter()
         try:
             item.apply(op, collected)
-        except LinkError:
+        except (LinkError, MemoryError):
             raise
         except Exception as problem:
             raise _internal(item, _describe(problem), problem, instruments) from problem

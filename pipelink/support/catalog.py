@@ -4,9 +4,13 @@ and a test requires an expected-error test for every id.  Ids are kebab-case and
 CATALOG: dict[str, str] = {
     # support
     "internal-error": "a bug in PipeLink or a vendor library; a reproducer was written",
+    "memory-limit": "a command needed more memory than it may take",
+    "no-process": "the system does not let a command start another process",
     "usage": "the command line is wrong",
     "unreadable-input": "an input file cannot be read",
     "empty-input": "an input file is empty",
+    "oversized-input": "an input is larger than its limit, or does not end",
+    "foreign-input": "an input is of a kind that the command does not read",
     "unwritable-output": "an output file cannot be written",
     "bad-expression": "a launch-contract expression does not parse or uses an unknown name",
     # place: target and launch contract

@@ -11,13 +11,14 @@ import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pipelink.support.catalog import CATALOG
 from pipelink.support.location import UNKNOWN, Location
+from pipelink.support.text import printable
 
 if TYPE_CHECKING:
+    from pipelink.support.inputs import Sources
     from pipelink.support.trace import Trace
 
 Severity = Literal["error", "warning", "remark"]
@@ -173,30 +174,16 @@ def _excerpt(line: str, column: int) -> tuple[str, int]:
     return shown, max(0, column - start + (1 if start else 0)) if column else 0
 
 
-def _source_line(location: Location) -> str | None:
-    if location.text is not None:
-        return location.text
-    if not location.file or not location.line:
-        return None
-    try:
-        with Path(location.file).open(encoding="utf-8", errors="replace") as handle:
-            for number, line in enumerate(handle, 1):
-                if number == location.line:
-                    return line.rstrip("\n")
-    except (OSError, ValueError):
-        return None
-    return None
-
-
-def render_text(diagnostic: Diagnostic) -> str:
+def render_text(diagnostic: Diagnostic, sources: Sources | None = None) -> str:
     """The diagnostic as people read it: ``file:line:col: error: message [id]``, source line, caret, counterexample,
-    notes, hint."""
+    notes, hint.  ``sources`` gives the lines of files; nothing is read without it."""
     lines = [f"{diagnostic.location}: {diagnostic.severity}: {diagnostic.message} [{diagnostic.id}]"]
     if not diagnostic.location.file and not diagnostic.location.line:
         lines = [f"{diagnostic.severity}: {diagnostic.message} [{diagnostic.id}]"]
-    source = _source_line(diagnostic.location)
+    where = diagnostic.location
+    source = where.text if sources is None else sources.line(where)
     if source is not None and source.replace("\t", "").isprintable():
-        source, column = _excerpt(source, diagnostic.location.column)
+        source, column = _excerpt(source, where.column)
         lines.append(f"  {source}")
         if column:
             before = source[: column - 1].ljust(column - 1)
@@ -210,7 +197,7 @@ def render_text(diagnostic: Diagnostic) -> str:
         lines.append(f"note: {len(diagnostic.notes) - MAX_NOTES} more")
     if diagnostic.hint:
         lines.append(f"hint: {diagnostic.hint}")
-    return "\n".join(lines)
+    return "\n".join(printable(line) for line in lines)
 
 
 def render_json(diagnostics: Iterable[Diagnostic]) -> str:

@@ -11,13 +11,23 @@ from typing import Final
 
 # Commands
 TIME: Final = 900.0  # seconds that a command may work; `--time-limit`
+READING_MEMORY: Final = 2 << 30  # bytes of address space for reading and checking inputs
+COMPILER_MEMORY: Final = 8 << 30  # bytes of address space once a compiler of the vendor works; `--memory-limit`
 REPRODUCER: Final = 256 << 20  # bytes of inputs that are kept after a crash
+RESPONSE_BYTES: Final = 1 << 20  # bytes of all `@file`s of a command line together
+ARGUMENTS: Final = 100_000  # words of a command line, those of its `@file`s included
 RESPONSE_DEPTH: Final = 8  # `@file`s that name `@file`s
 HEADERS: Final = 20_000  # files that a dependency file names
 PIPELINE_TEXT: Final = 10_000  # characters of a pass pipeline
 
-# Objects
+# Files
 OBJECT_BYTES: Final = 1 << 30  # bytes of an object or archive
+TEXT_BYTES: Final = 64 << 20  # bytes of a source, or of a kernel's IR
+STREAM_BYTES: Final = 256 << 20  # bytes of an input that is no regular file: a pipe, a device
+WRITER: Final = 5  # seconds that a named pipe may be without anybody who writes to it
+SHOWN_BYTES: Final = 16 << 20  # bytes of a file beside an input of which a diagnostic shows a line
+
+# Objects
 IMAGES: Final = 256  # code images of one translation unit
 MEMBERS: Final = 65_536  # members of an archive
 CONTRACT_BYTES: Final = 4 << 20  # bytes of one object's contract
@@ -27,7 +37,7 @@ RECORD_DEPTH: Final = 8  # lists and objects within each other in a record
 RECORD_TEXT: Final = 4096  # characters of one string in a record
 
 # IR
-TEXT_BYTES: Final = 64 << 20  # bytes of a kernel's IR
+PARTS: Final = 2000  # parts between `// -----` lines
 IR_NESTING: Final = 256  # brackets within each other; MLIR's parser recurses once for each
 IR_ATTRIBUTE_DEPTH: Final = 64  # attributes within each other
 LOCATION_DEPTH: Final = 16  # locations within each other that are followed

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelink.support.diagnostics import Location, error
-from pipelink.tools.common import Console, ToolParser, refuse_overwriting, run_tool, unreadable, write_output
+from pipelink.support.inputs import is_object, refuse_foreign
+from pipelink.tools.common import ToolParser, run_tool
+from pipelink.tools.console import STDIN, Console, write_stdout
 
 if TYPE_CHECKING:
     from pipelink.objects import Record
@@ -25,7 +27,7 @@ class _PrintIncludeDir(argparse.Action):
     def __call__(self, *_: object) -> None:
         from pipelink.backend import toolchain
 
-        write_output("-", f"{toolchain.include_dirs()[0]}\n")
+        write_stdout(f"{toolchain.include_dirs()[0]}\n")
         raise SystemExit(0)
 
 
@@ -56,16 +58,14 @@ def parser() -> ToolParser:
     return made
 
 
-def _read(path: str) -> str:
-    try:
-        text = Path(path).read_bytes()
-    except (OSError, ValueError) as problem:
-        raise unreadable(path, problem) from problem
+def _read(console: Console, path: str) -> bytes:
+    text, name = console.read(path), STDIN if path == "-" else path
     if not text.strip():
-        raise error("empty-input", f"'{path}' is empty", Location(path))
+        raise error("empty-input", f"'{name}' is empty", Location(name))
+    refuse_foreign(text, name, source=True)
     if b"\0" in text:
-        raise error("unreadable-input", f"'{path}' is not a source file", Location(path))
-    return text.decode("utf-8", "surrogateescape")
+        raise error("foreign-input", f"'{name}' is not a source file", Location(name))
+    return text
 
 
 def _body(arguments: argparse.Namespace, console: Console) -> None:
@@ -75,12 +75,14 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     from pipelink.target import require_image_arch
 
     path: str = arguments.source
-    output: str = arguments.output or f"{Path(path).stem}.o"
+    shown = shown_name(STDIN if path == "-" else path)
+    output: str = arguments.output or f"{Path('stdin' if path == '-' else path).stem}.o"
+    depfile: str | None = arguments.MF or (str(Path(output).with_suffix(".d")) if arguments.MD else None)
     archs: list[str] = list(dict.fromkeys(arguments.arch or ["sm_90a"]))
     for arch in archs:
         require_image_arch(arch)  # refuse an unknown one before compiling for the others
-    source = _read(path)
-    refuse_overwriting((output, arguments.MF), [path])
+    source = _read(console, path)
+    console.sources.texts[shown] = source
     folders = [Path(path).parent, *map(Path, arguments.include)]
     options: list[str] = list(arguments.options)
     if arguments.include_cutlass:
@@ -88,15 +90,17 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
         options.append("-default-device")  # CuTe's functions name no execution space
     if arguments.lineinfo:
         options.append("-lineinfo")
+    console.protected += _headers_at_risk((output, depfile), path, folders)
+    console.will_write((output, depfile))
     images: list[Image] = []
     texts: list[tuple[bytes, ...]] = []
     contracts: list[tuple[str, list[Record]]] = []
-    where = Location(path)
+    where = Location(shown)
     for arch in archs:
         start = time.perf_counter()
         code = toolchain.compile_ltoir(
             source,
-            path,
+            shown,
             arch,
             include_dirs=folders,
             defines=arguments.define,
@@ -107,30 +111,52 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
         compiled = time.perf_counter()
         image = Image(arch, "ltoir", toolchain.toolkit_version(), code)
         images.append(image)
-        texts.append(contract.device_records(image, path))
+        texts.append(contract.device_records(image, shown))
         if arguments.verbose:
             spent = f"{compiled - start:.3f} s, contract {time.perf_counter() - compiled:.3f} s"
             console.say(f"pl-cc: {path} for {arch}: {len(code)} bytes of LTO-IR in {spent}\n")
-        read = [records.parse_record(text, path, where, console.diagnostics) for text in texts[-1]]
+        read = [records.parse_record(text, shown, where, console.diagnostics) for text in texts[-1]]
         contracts.append((arch, [record for record in read if record is not None]))
     if not contracts[0][1]:
-        message = f"'{path}' declares no component; a component includes <pipelink/component.cuh>"
+        message = f"'{shown}' declares no component; a component includes <pipelink/component.cuh>"
         raise error("no-contract", message, where)
     contract.same_contract(contracts)
-    records.assemble(contracts[0][1], path, where)
-    write_output(output, object_bytes(images, texts[0], Path(path).name))
-    if arguments.MD or arguments.MF:
-        _write_depfile(arguments.MF or str(Path(output).with_suffix(".d")), output, Path(path), folders)
+    records.assemble(contracts[0][1], shown, where)
+    console.write(output, object_bytes(images, texts[0], Path(shown).name))
+    if depfile:
+        _write_depfile(console, depfile, output, Path(path), folders)
     if arguments.verbose:
         console.say(f"pl-cc: wrote {output}: {len(texts[0])} records, {len(images)} images\n")
 
 
-def _write_depfile(path: str, output: str, source: Path, folders: Sequence[Path]) -> None:
+def shown_name(path: str) -> str:
+    """The name of a source in messages, records and images: bytes that are not UTF-8 become ``?``."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\ufffd", "?")
+
+
+def _headers_at_risk(outputs: Sequence[str | None], source: str, folders: Sequence[Path]) -> list[str]:
+    """The source's headers, where an output would replace a file that no earlier run can have written."""
+    for output in outputs:
+        if output is None or output == "-" or not Path(output).is_file():
+            continue
+        with Path(output).open("rb") as handle:
+            ours = is_object(handle.read(8))
+        if not ours:
+            return [str(header) for header in _headers(Path(source), folders)]
+    return []
+
+
+def _headers(source: Path, folders: Sequence[Path]) -> list[Path]:
     from pipelink.backend import includes, toolchain
 
     own, *toolkit = toolchain.include_dirs()
-    headers = includes.find_headers(source, [*folders, own], toolkit)
-    write_output(path, includes.depfile(output, source, headers))
+    return includes.find_headers(source, [*folders, own], toolkit)
+
+
+def _write_depfile(console: Console, path: str, output: str, source: Path, folders: Sequence[Path]) -> None:
+    from pipelink.backend import includes
+
+    console.write(path, includes.depfile(output, source, _headers(source, folders)))
 
 
 def _inputs(arguments: argparse.Namespace) -> list[str]:

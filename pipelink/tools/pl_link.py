@@ -22,15 +22,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelink.support.diagnostics import LinkError, Location, error
-from pipelink.tools.common import (
-    Console,
-    ToolParser,
-    refuse_overwriting,
-    relocate,
-    run_tool,
-    version,
-    write_output,
-)
+from pipelink.support.outputs import encoded
+from pipelink.support.text import printable
+from pipelink.tools.common import ToolParser, run_tool, version
+from pipelink.tools.console import Console, relocate
 from pipelink.tools.traces import add_trace_argument, tracing
 
 if TYPE_CHECKING:
@@ -38,7 +33,6 @@ if TYPE_CHECKING:
 
 _EMIT = ("mlir", "nvvm", "ltoir", "ptx", "cubin", "sass", "monolith")
 _CUBINS = ("cubin", "sass")  # of a whole link; the others are stages before
-_OBJECTS = (".o", ".a")
 _SLOW = 3.0  # seconds of silence before progress is shown, and between two lines of it
 
 
@@ -107,36 +101,31 @@ def _inputs(arguments: argparse.Namespace) -> list[str]:
     return list(arguments.inputs)
 
 
-def _is_object(path: str) -> bool:
-    if path.endswith(_OBJECTS):
-        return True
-    try:
-        with Path(path).open("rb") as handle:
-            return handle.read(8).startswith((b"\x7fELF", b"!<arch>\n", b"!<thin>\n"))
-    except (OSError, ValueError):
-        return False
+def _file_name(name: str) -> str:
+    """The name of an intermediate result, which contains names of inputs, as the name of a file."""
+    return printable(name, keep="").replace("/", "_").replace("\0", "_")[-200:]
 
 
 def _body(arguments: argparse.Namespace, console: Console) -> None:
-    texts = [path for path in arguments.inputs if path == "-" or not _is_object(path)]
+    outputs = (arguments.output or "-", arguments.map, arguments.trace, arguments.reproduce)
+    console.will_write(outputs if arguments.map != "-" else (outputs[0], *outputs[2:]))
+    texts, objects = console.read_all(arguments.inputs)
     if len(texts) != 1:
-        listed = f": {', '.join(texts)}" if texts else ""
+        listed = f": {', '.join(name for name, _ in texts)}" if texts else ""
         raise error("usage", f"one IR input is needed, {len(texts)} were given{listed}", hint="see pl-link --help")
     if arguments.output is None and arguments.emit is None:
         raise error("usage", "where should the result go?", hint="name it with -o FILE, or choose --emit")
-    from pipelink.link import HANG_LIMIT, PASSES, Request
+    from pipelink.link import HANG_LIMIT, PASSES, File, Request
 
     targets: list[str] = list(dict.fromkeys(arguments.target))
     if arguments.emit and len(targets) > 1:
         raise error("usage", f"--emit={arguments.emit} prints one target, {len(targets)} were given")
-    refuse_overwriting((arguments.output, arguments.map, arguments.trace, arguments.reproduce), arguments.inputs)
-    data = console.read(texts[0])
-    path = "<stdin>" if texts[0] == "-" else texts[0]
+    ((path, data),) = texts
     if not data:
         raise error("empty-input", f"'{path}' is empty", Location(path))
     request = Request(
         text=data,
-        objects=tuple(Path(name) for name in arguments.inputs if name not in texts),
+        objects=tuple(File(name, content) for name, content in objects),
         path=path,
         kernel=arguments.kernel,
         passes=arguments.passes or PASSES,
@@ -152,9 +141,9 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
         try:
             _run(arguments, console, [replace(request, target=target) for target in targets] or [request])
         except LinkError as problem:
-            raise LinkError(relocate(problem.diagnostics, "<stdin>", console.stdin)) from problem
+            raise LinkError(relocate(problem.diagnostics, path)) from problem
         finally:
-            console.diagnostics.items[:] = relocate(console.diagnostics.items, "<stdin>", console.stdin)
+            console.diagnostics.items[:] = relocate(console.diagnostics.items, path)
 
 
 def _run(arguments: argparse.Namespace, console: Console, requests: Sequence[Request]) -> None:
@@ -167,8 +156,9 @@ def _run(arguments: argparse.Namespace, console: Console, requests: Sequence[Req
             folders = [Path(folder) for folder in arguments.source] or [Path(requests[0].path).parent]
             emitted = emit(requests[0], arguments.emit, folders=folders, cache=cache, observer=watch)
             console.diagnostics.items += emitted.warnings
-            console.say(_write_map(arguments, [emitted]))
-            write_output(arguments.output or "-", emitted.content)
+            console.protected += map(str, emitted.sources)
+            console.say(_write_map(arguments, console, [emitted]))
+            console.write(arguments.output or "-", emitted.content)
             _times(arguments, console, watch, time.perf_counter() - started)
             return
         linked = [link(item, cache=cache, observer=watch) for item in requests]
@@ -184,28 +174,28 @@ def _run(arguments: argparse.Namespace, console: Console, requests: Sequence[Req
 def _write(arguments: argparse.Namespace, console: Console, linked: Sequence[LinkedTarget]) -> None:
     """The result, the map and the audit table."""
     to_stdout = arguments.output in (None, "-")
-    shown = _write_map(arguments, linked)
+    shown = _write_map(arguments, console, linked)
     if arguments.emit:
         content: str | bytes = linked[0].cubin
         if arguments.emit == "sass":
             from pipelink.backend.sass import disassemble
 
             content = disassemble(linked[0].cubin)
-        write_output(arguments.output or "-", content)
+        console.write(arguments.output or "-", content)
     else:
         from pipelink.package import package_linked
 
-        write_output(arguments.output, package_linked(linked))
+        console.write(arguments.output, package_linked(linked))
     report = shown + ("" if arguments.quiet else "".join(f"{target.audit.render()}\n" for target in linked))
     if not report:
         return
     if to_stdout:
         console.say(report)
     else:
-        write_output("-", report)
+        console.report(report)
 
 
-def _write_map(arguments: argparse.Namespace, placed: Sequence[LinkedTarget | Emitted]) -> str:
+def _write_map(arguments: argparse.Namespace, console: Console, placed: Sequence[LinkedTarget | Emitted]) -> str:
     """Draw the placement of each target; returns what is to be printed of it."""
     if not arguments.map:
         return ""
@@ -213,12 +203,12 @@ def _write_map(arguments: argparse.Namespace, placed: Sequence[LinkedTarget | Em
     if arguments.map == "-":
         return text
     if arguments.map.endswith(".txt"):
-        write_output(arguments.map, text)
+        console.write(arguments.map, text)
         return ""
     for target in placed:
         file = Path(arguments.map)
         name = file if len(placed) == 1 else file.with_name(f"{file.stem}.{target.arch}{file.suffix}")
-        write_output(str(name), target.map_svg)
+        console.write(str(name), target.map_svg)
     return ""
 
 
@@ -242,7 +232,7 @@ class _Progress:
 
         def keep(name: str, data: str | bytes) -> None:
             assert folder is not None
-            write_output(str(folder / name), data)
+            console.write(str(folder / _file_name(name)), data)
 
         if folder is not None:
             try:
@@ -296,14 +286,14 @@ def _reproduce(arguments: argparse.Namespace, console: Console, request: Request
 
     about: dict[str, Any] = {"pipelink": version(), "python": sys.version, "tools": dict(tool_versions())}
     names["versions.json"] = json.dumps(about, indent=1).encode()
-    names["response.txt"] = "".join(f"{shlex.quote(word)}\n" for word in words).encode()
+    names["response.txt"] = encoded("".join(f"{shlex.quote(word)}\n" for word in words))
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name, data in names.items():
             entry = tarfile.TarInfo(name)
             entry.size = len(data)
             archive.addfile(entry, io.BytesIO(data))
-    write_output(arguments.reproduce, buffer.getvalue())
+    console.write(arguments.reproduce, buffer.getvalue())
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -11,7 +11,10 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pipelink.tools.common import Console, ToolParser, refuse_overwriting, run_tool, write_output
+from pipelink.support.inputs import refuse_foreign
+from pipelink.support.text import printable
+from pipelink.tools.common import ToolParser, run_tool
+from pipelink.tools.console import STDIN, Console
 
 if TYPE_CHECKING:
     from pipelink.audit.report import ObjectReport
@@ -31,14 +34,14 @@ def parser() -> ToolParser:
 
 
 def _body(arguments: argparse.Namespace, console: Console) -> None:
-    from pipelink.objects import parse_objects, read_objects
+    from pipelink.objects import parse_objects
 
+    console.will_write([arguments.output])
     items: list[Object] = []
     for path in arguments.inputs:
-        if path == "-":
-            items += parse_objects(console.stdin, "<stdin>", diagnostics=console.diagnostics)
-        else:
-            items += read_objects(path, diagnostics=console.diagnostics)
+        data, name = console.read(path), STDIN if path == "-" else path
+        refuse_foreign(data, name)
+        items += parse_objects(data, name, diagnostics=console.diagnostics)
     if arguments.verify:
         from pipelink.audit import contract
 
@@ -56,8 +59,7 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
             text += _as_ir(items)
     if arguments.verify and not arguments.json:
         text += "".join(_verified(item) for item in items)
-    refuse_overwriting([arguments.output], arguments.inputs)
-    write_output(arguments.output, text)
+    console.write(arguments.output, text if arguments.json else printable(text))
 
 
 def _audits(items: Sequence[Object], console: Console) -> list[list[ObjectReport]]:

@@ -7,15 +7,15 @@ Without a pipeline it parses, verifies and prints.  All logic is in the passes; 
 from __future__ import annotations
 
 import argparse
-import os
 import re
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, error, suggest
-from pipelink.tools.common import Console, ToolParser, refuse_overwriting, relocate, run_tool, write_output
+from pipelink.support import limits
+from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, Location, error, suggest
+from pipelink.tools.common import ToolParser, run_tool
+from pipelink.tools.console import Console, relocate, write_stdout
 from pipelink.tools.traces import add_trace_argument, tracing
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pipelink.support.mlir import ir
 
 _SPLIT = re.compile(r"^// -----.*$", re.M)
-_OBJECT_MAGIC = (b"\x7fELF", b"!<arch>\n", b"!<thin>\n")
 
 
 class _Parser(ToolParser):
@@ -82,21 +81,9 @@ def _inputs(arguments: argparse.Namespace) -> list[str]:
     return list(arguments.inputs) or ([] if arguments.list_passes else ["-"])
 
 
-def _is_object(path: str) -> bool:
-    if path == "-":
-        return False
-    if path.endswith((".o", ".a")):
-        return True
-    try:
-        with Path(path).open("rb") as handle:
-            return handle.read(8).startswith(_OBJECT_MAGIC)
-    except (OSError, ValueError):
-        return False
-
-
 def _body(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.list_passes:
-        write_output("-", list_passes())
+        write_stdout(list_passes())
         return
     with tracing(arguments, console) as reported:
         _optimise(arguments, console, reported)
@@ -112,32 +99,31 @@ def _optimise(arguments: argparse.Namespace, console: Console, reported: list[Di
         if name not in names:
             message = f"--print-after: the pipeline has no pass '{name}'"
             raise error("usage", message, hint=suggest(name, dict.fromkeys(names)))
-    texts = [path for path in _inputs(arguments) if not _is_object(path)]
-    refuse_overwriting([arguments.output], [path for path in _inputs(arguments) if path not in texts])
-    refuse_overwriting([arguments.trace], _inputs(arguments))
+    console.will_write([arguments.output, arguments.trace] if arguments.trace else [])
+    texts, binaries = console.read_all(_inputs(arguments))
     if len(texts) > 1:
-        raise error("usage", f"{len(texts)} IR inputs were given, one is read: {', '.join(texts)}")
+        listed = ", ".join(name for name, _ in texts)
+        raise error("usage", f"{len(texts)} IR inputs were given, one is read: {listed}")
+    name, data = texts[0] if texts else ("", None)
+    console.protected = [path for path in console.protected if path != name]  # IR may be rewritten in place
+    console.will_write([arguments.output])
     objects: list[Object] = []
-    if len(texts) != len(_inputs(arguments)):
-        from pipelink.objects import read_objects
+    if binaries:
+        from pipelink.objects import parse_objects
 
-        for path in _inputs(arguments):
-            if path not in texts:
-                objects.extend(read_objects(Path(path), diagnostics=console.diagnostics))
-    path = texts[0] if texts else None
+        for path, content in binaries:
+            objects.extend(parse_objects(content, path, diagnostics=console.diagnostics))
     printed: list[str] = []
-    if path is not None and (arguments.split_input_file or arguments.verify_diagnostics):
-        printed = _run_parts(arguments, console, path, objects, reported)
+    if data is not None and (arguments.split_input_file or arguments.verify_diagnostics):
+        printed = _run_parts(arguments, console, name, data, objects, reported)
     else:
-        name, data = ("<stdin>", console.stdin) if path == "-" else ("", b"")
-        source = data if path == "-" else Path(path) if path is not None else None
         try:
-            printed.append(_run(arguments, console, source, objects))
+            printed.append(_run(arguments, console, data, objects, name))
         except LinkError as problem:
-            raise LinkError(relocate(problem.diagnostics, name, data)) from problem
+            raise LinkError(relocate(problem.diagnostics, name)) from problem
         finally:
-            console.diagnostics.items[:] = relocate(console.diagnostics.items, name, data)
-    write_output(arguments.output, "// -----\n\n".join(printed))
+            console.diagnostics.items[:] = relocate(console.diagnostics.items, name)
+    console.write(arguments.output, "// -----\n\n".join(printed))
 
 
 def _print_after(arguments: argparse.Namespace) -> frozenset[str]:
@@ -149,33 +135,37 @@ def _print_after(arguments: argparse.Namespace) -> frozenset[str]:
 
 
 def _run_parts(
-    arguments: argparse.Namespace, console: Console, path: str, objects: Sequence[Object], expected: list[Diagnostic]
+    arguments: argparse.Namespace,
+    console: Console,
+    name: str,
+    data: bytes,
+    objects: Sequence[Object],
+    expected: list[Diagnostic],
 ) -> list[str]:
     """Run each part of a split input; with -verify-diagnostics compare what each one reports."""
-    from pipelink.ir.dialect import read_text
     from pipelink.tools.expectations import compare
 
-    data = console.stdin if path == "-" else read_text(Path(path))
-    name = "<stdin>" if path == "-" else path
     whole = data.decode(errors="surrogateescape")
     parts = _SPLIT.split(whole) if arguments.split_input_file else [whole]
+    if len(parts) > limits.PARTS:
+        raise error("invalid-ir", f"'{name}' has more than {limits.PARTS} parts", Location(name))
     printed: list[str] = []
     failures: list[Diagnostic] = []
     line = 0
     for part in parts:
         text = "\n" * line + part  # keeps the line numbers of the file
         line += part.count("\n")
-        inner = Console(console.name, Diagnostics(), console.stdin, console.error_fd)
+        inner = replace(console, diagnostics=Diagnostics())
         reported: Sequence[Diagnostic] = inner.diagnostics.items
         try:
             printed.append(_run(arguments, inner, text.encode(errors="surrogateescape"), objects))
         except LinkError as problem:
             reported = [*reported, *(d for d in problem.diagnostics if d not in reported)]
         if arguments.verify_diagnostics:
-            expected.extend(relocate(reported, name, data))
-            failures.extend(compare(text, name, relocate(reported, name, data)).items)
+            expected.extend(relocate(reported, name))
+            failures.extend(compare(text, name, relocate(reported, name)).items)
         else:
-            failures.extend(relocate(reported, name, data))
+            failures.extend(relocate(reported, name))
     console.diagnostics.items.extend(failures)
     if console.diagnostics.errors:
         raise LinkError(failures)
@@ -183,9 +173,14 @@ def _run_parts(
 
 
 def _run(
-    arguments: argparse.Namespace, console: Console, source: bytes | Path | None, objects: Sequence[Object]
+    arguments: argparse.Namespace,
+    console: Console,
+    source: bytes | None,
+    objects: Sequence[Object],
+    path: str | None = None,
 ) -> str:
-    """Parse one input, add the objects' components, run the pipeline, and return the IR's text."""
+    """Parse one input, which ``path`` may hold, add the objects' components, run the pipeline, and return the IR's
+    text."""
     from pipelink.ir import new_context, parse, verify
     from pipelink.passes.pipeline import (
         Instrument,
@@ -202,7 +197,7 @@ def _run(
 
         module: ir.Module = builder.module(context)
     else:
-        module = parse(source, context)
+        module = parse(source, context, path=path)
     if objects:
         from pipelink.analysis.declarations import add_objects
 
@@ -212,7 +207,7 @@ def _run(
         return _text(module, arguments)
     passes = parse_pipeline(arguments.pipeline)
     timing = Timing()
-    instruments: list[Instrument] = [timing, Reproducer(Path(tempfile.gettempdir()) / f"pl-opt-{os.getpid()}.mlir")]
+    instruments: list[Instrument] = [timing, Reproducer()]
     if arguments.print_after_all:
         instruments.append(PrintAfter(console.say))
     elif arguments.print_after:

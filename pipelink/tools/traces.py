@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pipelink.support.diagnostics import Diagnostic, LinkError
 from pipelink.support.trace import Trace
-from pipelink.tools.common import Console, ToolParser, write_output
+from pipelink.tools.common import ToolParser
+from pipelink.tools.console import Console
 
 _KINDS = (".svg", ".txt", ".json")
 
@@ -52,7 +53,7 @@ def _write(arguments: argparse.Namespace, console: Console, reported: Iterable[D
     if not arguments.trace:
         return
     traces = list(dict.fromkeys(item.trace for item in reported if item.trace is not None))
-    names = write_traces(arguments.trace, traces) if traces else []
+    names = write_traces(console, arguments.trace, traces) if traces else []
     if arguments.diagnostics == "json":
         return
     if not names:
@@ -62,15 +63,15 @@ def _write(arguments: argparse.Namespace, console: Console, reported: Iterable[D
         console.say(f"{console.name}: {what} in {', '.join(names)}\n")
 
 
-def write_traces(path: str, traces: list[Trace]) -> list[str]:
+def write_traces(console: Console, path: str, traces: list[Trace]) -> list[str]:
     """Write traces by the file's suffix; returns the files.  Raises LinkError ``unwritable-output``."""
     from pipelink.map.trace import render_json, render_svg, render_text
 
     file = Path(path)
     if file.suffix != ".svg":
-        write_output(path, render_json(traces) if file.suffix == ".json" else render_text(traces))
+        console.write(path, render_json(traces) if file.suffix == ".json" else render_text(traces))
         return [path]
     names = [path, *(str(file.with_name(f"{file.stem}.{n}.svg")) for n in range(2, len(traces) + 1))]
     for name, trace in zip(names, traces, strict=True):
-        write_output(name, render_svg(trace))
+        console.write(name, render_svg(trace))
     return names

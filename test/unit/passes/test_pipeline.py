@@ -1,5 +1,6 @@
 """The pipeline's grammar, options from dataclass fields, and what happens when a pass misbehaves."""
 
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -137,15 +138,20 @@ def test_errors_are_collected_to_the_end_of_the_pass() -> None:
 
 
 @pytest.mark.parametrize(("item", "message"), [(Crash(), "KeyError: 'oops'"), (Break(), "left invalid IR")])
-def test_an_internal_error_leaves_a_reproducer(item: Crash | Break, message: str, tmp_path: Path) -> None:
-    kept = Reproducer(tmp_path / "bug.mlir")
+def test_an_internal_error_leaves_a_reproducer(
+    item: Crash | Break, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(LinkError, match=message) as caught:
-        run_pipeline([item], parse(TEXT), instruments=[kept])
+        run_pipeline([item], parse(TEXT), instruments=[Reproducer()])
     (found,) = caught.value.diagnostics
     assert found.id == "internal-error"
     assert any("reproduce with" in note.message for note in found.notes)
-    assert "colour" not in kept.path.read_text()
-    parse(kept.path)
+    (kept,) = tmp_path.iterdir()
+    assert any(str(kept) in note.message for note in found.notes)
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert "colour" not in kept.read_text()
+    parse(kept)
 
 
 def test_input_is_verified_first() -> None:

@@ -18,6 +18,7 @@ from pipelink.support.diagnostics import (
     render_text,
     suggest,
 )
+from pipelink.support.inputs import Sources
 
 
 @pytest.fixture
@@ -35,7 +36,9 @@ def test_location_prints_what_is_known() -> None:
 
 
 def test_text_shows_the_line_and_a_caret_under_the_column(source: Path) -> None:
-    text = render_text(Diagnostic("error", "usage", "no such port", Location(str(source), 2, 2)))
+    text = render_text(
+        Diagnostic("error", "usage", "no such port", Location(str(source), 2, 2)), Sources([str(source)])
+    )
     assert text.splitlines() == [
         f"{source}:2:2: error: no such port [usage]",
         '  \t"pipelink.connect"() {}',
@@ -45,7 +48,8 @@ def test_text_shows_the_line_and_a_caret_under_the_column(source: Path) -> None:
 
 @pytest.mark.parametrize("line", [3, 99])
 def test_text_leaves_out_lines_that_are_missing_or_not_printable(source: Path, line: int) -> None:
-    assert len(render_text(Diagnostic("error", "usage", "m", Location(str(source), line, 1))).splitlines()) == 1
+    found = Diagnostic("error", "usage", "m", Location(str(source), line, 1))
+    assert len(render_text(found, Sources([str(source)])).splitlines()) == 1
 
 
 def test_text_shows_three_notes_and_counts_the_rest(source: Path) -> None:

@@ -12,8 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from pipelink.support import memory
 from pipelink.support.diagnostics import LinkError, error
-from pipelink.tools.common import Console, ToolParser, expand_responses, run_tool, write_output
+from pipelink.support.outputs import write_file
+from pipelink.tools.common import ToolParser, run_tool
+from pipelink.tools.console import Console, write_stdout
+from pipelink.tools.responses import Responses
 
 Body = Callable[[argparse.Namespace, Console], None]
 
@@ -25,7 +29,7 @@ def run(body: Body, *arguments: str, inputs: tuple[str, ...] = ()) -> int:
 def test_a_body_that_works(capfd: pytest.CaptureFixture[str]) -> None:
     def body(_: argparse.Namespace, console: Console) -> None:
         console.say("working\n")
-        write_output("-", "result\n")
+        write_stdout("result\n")
 
     assert run(body) == 0
     assert tuple(capfd.readouterr()) == ("result\n", "working\n")
@@ -70,6 +74,7 @@ def test_a_crash_keeps_the_inputs(
     assert "note: Assertion failed" in said
     (kept,) = tmp_path.glob("pl-test-*.tar")
     assert str(kept) in said
+    assert kept.stat().st_mode & 0o777 == 0o600
     with tarfile.open(kept) as archive:
         assert archive.getnames() == ["command.txt", "stderr.txt", "input0-in.mlir"]
 
@@ -108,25 +113,25 @@ def test_nested_response_files_end(tmp_path: Path) -> None:
     loop = tmp_path / "loop.rsp"
     loop.write_text(f"a 'b c' @{loop}")
     with pytest.raises(LinkError, match="nested deeper"):
-        expand_responses([f"@{loop}"])
+        Responses().expand([f"@{loop}"])
     loop.write_text("a 'b c # not a comment' # comment\n\\\n--x")
-    assert expand_responses(["first", f"@{loop}"]) == ["first", "a", "b c # not a comment", "\n--x"]
+    assert Responses().expand(["first", f"@{loop}"]) == ["first", "a", "b c # not a comment", "\n--x"]
     loop.write_text("'open")
     with pytest.raises(LinkError, match="usage"):
-        expand_responses([f"@{loop}"])
+        Responses().expand([f"@{loop}"])
 
 
 def test_outputs_are_whole_or_absent(tmp_path: Path) -> None:
     target = tmp_path / "out"
-    write_output(str(target), b"one")
-    write_output(str(target), "two")
+    write_file(str(target), b"one")
+    write_file(str(target), "two")
     assert target.read_text() == "two"
     assert list(tmp_path.iterdir()) == [target]
     for bad in (tmp_path, tmp_path / "no" / "out", Path(f"{tmp_path}/{'x' * 300}")):
         with pytest.raises(LinkError, match="unwritable-output"):
-            write_output(str(bad), b"")
+            write_file(str(bad), b"")
     with pytest.raises(LinkError, match="unwritable-output"):
-        write_output("a\0b", b"")
+        write_file("a\0b", b"")
     assert list(tmp_path.iterdir()) == [target]
 
 
@@ -135,7 +140,7 @@ def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
 
     code = (
         "import sys; from pipelink.tools.common import *\n"
-        "sys.exit(run_tool(ToolParser('pl-test', ''), lambda a, c: write_output('-', 'x' * 10**7), lambda a: [], []))"
+        "sys.exit(run_tool(ToolParser('pl-test', ''), lambda a, c: c.write('-', 'x' * 10**7), lambda a: [], []))"
     )
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert child.stdout
@@ -168,4 +173,106 @@ def test_a_blow_up_is_an_error(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert run(lambda _, __: bytearray(1 << 50)) == 1
-    assert "MemoryError" in capfd.readouterr().err
+    assert "pl-test needs more memory than it may take: 2 GiB to read and check, 8 GiB with" in capfd.readouterr().err
+
+
+def test_reading_has_less_memory_than_compilers(capfd: pytest.CaptureFixture[str]) -> None:
+    def body(_: argparse.Namespace, console: Console) -> None:
+        memory.for_compilers()
+        bytearray(3 << 30)
+
+    assert run(lambda _, __: bytearray(3 << 30) and None) == 1
+    assert "[memory-limit]\nhint: --memory-limit raises it" in capfd.readouterr().err
+    assert run(body) == 0
+    assert run(body, "--memory-limit=2.5") == 1
+    assert run(body, "--memory-limit=none") == 1
+    assert "'none' is no number of GiB from 1 [usage]" in capfd.readouterr().err
+
+
+def test_no_process_is_an_error(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    def fork() -> int:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", fork)
+    assert run(lambda _, __: None) == 1
+    assert capfd.readouterr().err == (
+        "error: pl-test cannot start a process: resource temporarily unavailable [no-process]\n"
+    )
+
+
+def test_no_folder_for_temporary_files(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    def none() -> str:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tempfile, "_get_default_tempdir", none)
+        patched.setattr(tempfile, "tempdir", None)
+        assert run(lambda _, __: None) == 0
+        assert run(lambda _, __: os._exit(3)) == 1
+    assert capfd.readouterr().err == "error: pl-test ended with status 3 [internal-error]\n"
+
+
+def test_a_package_that_is_not_installed(capfd: pytest.CaptureFixture[str]) -> None:
+    def body(_: argparse.Namespace, console: Console) -> None:
+        raise ModuleNotFoundError("No module named 'ortools'", name="ortools.sat")
+
+    assert run(body) == 1
+    assert "error: Python package 'ortools' is not installed [toolchain-missing]" in capfd.readouterr().err
+
+
+def test_the_child_goes_with_its_parent(tmp_path: Path) -> None:
+    import subprocess
+
+    code = (
+        "import sys, time; from pipelink.tools.common import *\n"
+        "def body(a, c):\n    c.say(f'{os.getpid()} '); time.sleep(60)\n"
+        "sys.exit(run_tool(ToolParser('pl-test', ''), body, lambda a: [], []))"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
+    assert parent.stderr
+    child = b""
+    while not child.endswith(b" "):
+        child += parent.stderr.read(1)
+    parent.kill()
+    assert parent.wait() == -9
+    deadline = time.monotonic() + 10
+    while _runs(int(child)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not _runs(int(child))
+
+
+def _runs(pid: int) -> bool:
+    """Whether there is such a process, and not only what is left of it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_an_interrupt_while_standard_input_is_read(tmp_path: Path) -> None:
+    import subprocess
+
+    code = (
+        "import signal, sys; from pipelink.tools.common import *\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "print('started', flush=True)\n"
+        "sys.exit(run_tool(ToolParser('pl-test', ''), lambda a, c: None, lambda a: ['-'], []))"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert child.stdout
+    assert child.stderr
+    assert child.stdout.readline() == b"started\n"
+    time.sleep(0.3)
+    child.send_signal(signal.SIGINT)
+    assert child.wait(10) == 130
+    assert child.stderr.read() == b""
+
+
+def test_names_move_no_cursor(capfd: pytest.CaptureFixture[str]) -> None:
+    def body(_: argparse.Namespace, console: Console) -> None:
+        raise error("usage", "no \x1b[31mred\udcff\n\u202e", hint="\x9b")
+
+    assert run(body) == 1
+    assert capfd.readouterr().err == "error: no \\x1b[31mred\\xff\n\\u202e [usage]\nhint: \\x9b\n"

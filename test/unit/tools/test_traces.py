@@ -11,7 +11,8 @@ import pytest
 
 from pipelink.support.diagnostics import Diagnostic, LinkError, Location
 from pipelink.support.trace import Step, Trace
-from pipelink.tools.common import Console, ToolParser, relocate, run_tool
+from pipelink.tools.common import ToolParser, run_tool
+from pipelink.tools.console import Console, relocate
 from pipelink.tools.traces import add_trace_argument, tracing
 
 
@@ -30,7 +31,7 @@ def run(found: list[Trace], *argv: str) -> int:
             items = [Diagnostic("error", "usage", "no trace")]
             items += [Diagnostic("error", "arrival-count", item.title, trace=item) for item in found]
             if found:
-                raise LinkError(relocate(items, "<stdin>", b"a\nb"))
+                raise LinkError(relocate(items, "<stdin>"))
 
     return run_tool(parser, body, lambda arguments: [], argv)
 
