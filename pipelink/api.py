@@ -228,9 +228,9 @@ class Kernel:
             )
         )
 
-    def bind(self, param: Reference, value: str | int | bool) -> None:
-        """Bind a parameter: a number is known at link time and folds; a text is an expression, a tensor's or a
-        workspace's name."""
+    def bind(self, param: Reference, value: str | int | float | bool) -> None:
+        """Bind a parameter: a number is known at link time and folds; a text is an expression, or the name of a
+        tensor, a workspace or a scalar argument."""
         where = caller()
         if param.kind != "param":
             raise error("unknown-name", f"'{param}' is a {param.kind}, not a parameter", where)

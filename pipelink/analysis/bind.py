@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pipelink.analysis.bind_entry import MEETING_SOURCE, plan
+from pipelink.analysis.launch_types import scalar_bits, value_fault
 from pipelink.analysis.placement.validate import require_placed
 from pipelink.ir.placement import KernelPlacement, ParameterSource
 from pipelink.ir.views import Component, Connect, Instance, Kernel, Param, Program
@@ -111,8 +112,14 @@ class _Builder:
         pointer: Value
         if source.field is None:
             key = bound_scalar(instance.name, name)
-            assert not isinstance(source.value, str), key
-            self.scalars[key] = Scalar(key, kind or "i32", constant=source.value)
+            number = source.value
+            fault = value_fault(kind or parameter.type, number)
+            if kind is None or fault is not None:
+                message = f"parameter '@{instance.name}::@{name}' {fault}"
+                self.diagnostics.error("bad-placement", message, instance.location)
+                return
+            assert isinstance(number, int | float)
+            self.scalars[key] = Scalar(key, kind, constant=scalar_bits(kind, number))
             pointer = FieldPointer(key)
         else:
             offset = self.launch["parameters"]["fields"][source.field]["offset"]

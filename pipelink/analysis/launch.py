@@ -14,19 +14,22 @@ from __future__ import annotations
 
 import ast
 import graphlib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pipelink.analysis.launch_types import pointee_align, pointee_fault, value_fault
 from pipelink.ir.placement import ParameterSource
 from pipelink.ir.views import Component, Instance, Kernel, Param, Program, Tensor, View
 from pipelink.support import expr
-from pipelink.support.diagnostics import UNKNOWN, Diagnostics, LinkError, Location, Note, nearest
+from pipelink.support.diagnostics import UNKNOWN, Diagnostics, LinkError, Location, Note, nearest, shown
+from pipelink.support.launch import BUILTINS, ELEMENT_BYTES, MAX_RANK, RESERVED, SCALARS
 from pipelink.target import ADDRESS_BYTES, PARAMETER_BYTES
 from pipelink.transfers.cluster import Split, split
 
-BUILTINS = ("sms", "occupancy")
 TENSOR_MAP_BYTES = 128
+_NAME = re.compile(r"[A-Za-z_]\w{0,254}", re.ASCII)
 TENSOR_MAP_ALIGN = 128  # CUtensorMap asks for 64; 128 is what the TMA unit fetches
 BLOCK_ALIGN = 64
 
@@ -96,7 +99,7 @@ def resolve(program: Program, kernel: Kernel, diagnostics: Diagnostics) -> Launc
     """The launch contract of ``kernel``.  ``threads``, ``smem_bytes`` and ``min_ctas`` are placement's and left out.
 
     Reports ``unknown-symbol``, ``unbound-parameter``, ``cyclic-derivation``, ``launch-conflict``, ``missing-grid``,
-    ``parameter-overflow`` and ``bad-expression``.
+    ``bad-binding``, ``not-passable``, ``reserved-name``, ``parameter-overflow`` and ``bad-expression``.
     """
     resolver = _Resolver(program, kernel, diagnostics)
     return resolver.run()
@@ -108,6 +111,7 @@ class _Resolver:
         self.diagnostics = diagnostics
         self.names = _Names()
         self.fields: dict[tuple[object, ...], dict[str, Any]] = {}
+        self.aligns: dict[tuple[object, ...], int] = {}
         self.shared = {
             (connect.source.root, connect.source.leaf, part) for connect in kernel.connects for part in connect.shared
         }  # tiles that two CTAs bring together
@@ -120,6 +124,7 @@ class _Resolver:
     def run(self) -> Launch:
         self.collect()
         bindings = self.bindings()
+        self.check_arguments()
         self.check_expressions()
         order = self.derivation_order()
         resolved: dict[str, dict[str, tuple[object, ...] | ParameterSource]] = {}
@@ -219,6 +224,34 @@ class _Resolver:
         if tensor.align > known.data.get("align", 0):
             known.data["align"] = tensor.align
 
+    # -- arguments
+
+    def check_arguments(self) -> None:
+        """Report what a launch cannot pass, and names that it has taken."""
+        names = self.names
+        for name, declared in names.tensors.items():
+            if declared.data["element"] not in ELEMENT_BYTES:
+                message = f"tensor '{name}' holds {declared.data['element']}, which a launch cannot pass"
+                self.diagnostics.error("not-passable", message, declared.location, hint=_one_of(ELEMENT_BYTES))
+            if len(declared.data["shape"]) > MAX_RANK:
+                message = f"tensor '{name}' has {len(declared.data['shape'])} dimensions, a launch passes {MAX_RANK}"
+                self.diagnostics.error("not-passable", message, declared.location)
+        for name, declared in names.scalars.items():
+            if declared.data not in SCALARS:
+                message = f"scalar argument '{name}' is a {declared.data}, which a launch cannot pass"
+                self.diagnostics.error("not-passable", message, declared.location, hint=_one_of(SCALARS))
+        numbers = {**names.derived, **names.scalars}
+        for tensor in names.tensors.values():
+            numbers |= {extent: tensor for extent in tensor.data["shape"] if extent.isidentifier()}
+        for name, declared in {**names.tensors, **names.peers, **names.workspaces, **numbers}.items():
+            if not _NAME.fullmatch(name):
+                message = f"the name {shown(name)} in the launch contract consists of more than letters, digits and '_'"
+                self.diagnostics.error("bad-symbol", message, declared.location)
+            if name in (*RESERVED, *BUILTINS, *expr.FUNCTIONS):
+                message = f"'{name}' is a word of launches and expressions, and no argument or value may have it"
+                hint = "rename it in the instance"
+                self.diagnostics.error("reserved-name", message, declared.location, hint=hint)
+
     # -- expressions
 
     def check_expressions(self) -> None:
@@ -241,7 +274,7 @@ class _Resolver:
             )
 
     def check_names(self, text: str, location: Location, what: str) -> bool:
-        """Report names that nothing declares.  Returns whether all are known."""
+        """Report names that nothing declares, and floats, with which nothing computes.  Returns whether all is good."""
         strides = {
             node.args[0].id
             for node in ast.walk(expr.parse(text))
@@ -253,6 +286,12 @@ class _Resolver:
         known = set(self.names.values())
         good = True
         for name in expr.names(text):
+            if name in self.names.scalars and self.names.scalars[name].data.startswith(("f", "bf")):
+                good = False
+                message = f"{what} computes with '{name}' in '{text}', but it is a {self.names.scalars[name].data}"
+                hint = "expressions are of integers; a float is bound as it is"
+                self.diagnostics.error("unknown-symbol", message, location, hint=hint)
+                continue
             if name in known or (name in strides and name in self.names.tensors):
                 continue
             good = False
@@ -335,7 +374,14 @@ class _Resolver:
         if bound is None:
             return None
         if bound.to is None:
-            return ParameterSource(value=bound.value)
+            return self.value(param, bound.value, bound, what)
+        scalar = self.names.scalars.get(bound.to)
+        if scalar is not None and scalar.data.startswith(("f", "bf")):
+            if not param.type.startswith(("f", "bf")):
+                message = f"{what} is a {param.type} and is bound to '{bound.to}', which is a {scalar.data}"
+                self.diagnostics.error("bad-binding", message, bound.location)
+                return None
+            return self.value_field(param, bound.to)
         try:
             expr.parse(bound.to)
         except LinkError as problem:
@@ -344,9 +390,21 @@ class _Resolver:
         if not self.check_names(bound.to, bound.location, what):
             return None
         if not expr.names(bound.to):
-            return ParameterSource(value=expr.evaluate(bound.to, {}))
-        data = {"name": param.name, "kind": "value", "type": param.type, "value": bound.to}
-        return self.add_field(("value", param.type, bound.to), data, param.bytes, param.align)
+            return self.value(param, expr.evaluate(bound.to, {}), bound, what)
+        return self.value_field(param, bound.to)
+
+    def value_field(self, param: Param, text: str) -> tuple[object, ...]:
+        data = {"name": param.name, "kind": "value", "type": param.type, "value": text}
+        return self.add_field(("value", param.type, text), data, param.bytes, param.align)
+
+    def value(
+        self, param: Param, value: int | float | str | bool | None, bound: _Binding, what: str
+    ) -> ParameterSource | None:
+        """A value known at link time."""
+        if (fault := value_fault(param.type, value)) is not None:
+            self.diagnostics.error("bad-binding", f"{what} {fault}", bound.location)
+            return None
+        return ParameterSource(value=value)
 
     def unbound(self, what: str, kind: str, param: Param, bound: _Binding | None, known: list[str]) -> None:
         given = bound.to if bound is not None and bound.to is not None else None
@@ -412,8 +470,16 @@ class _Resolver:
         if bound is None or bound.to not in names.pointers():
             self.unbound(what, "pointer", param, bound, names.pointers())
             return None
+        align = pointee_align(param.type)
+        local = names.tensors.get(bound.to) or names.tensors.get(
+            names.peers[bound.to].data["tensor"] if bound.to in names.peers else ""
+        )
+        if local is not None and (fault := pointee_fault(param.type, local.data["element"])) is not None:
+            note = Note("the tensor is declared here", local.location)
+            self.diagnostics.error("launch-conflict", f"{what} {fault}", param.location, notes=[note])
+            return None
         if bound.to in names.tensors:
-            data = {"name": param.name, "kind": "pointer", "tensor": bound.to}
+            data: dict[str, Any] = {"name": param.name, "kind": "pointer", "tensor": bound.to}
         elif bound.to in names.workspaces:
             data = {"name": param.name, "kind": "workspace", "workspace": bound.to}
         else:
@@ -426,22 +492,28 @@ class _Resolver:
             message = f"{what} holds {_plural(held)}, and '{bound.to}' has {_plural(given)}"
             self.diagnostics.error("launch-conflict", message, param.location)
             return None
-        return self.add_field((data["kind"], bound.to), data, param.bytes, param.align)
+        key = self.add_field((data["kind"], bound.to), data, param.bytes, param.align)
+        size = ELEMENT_BYTES.get(local.data["element"], 1) if local is not None else align
+        if align > self.fields[key].get("align", size):
+            self.fields[key]["align"] = align
+        return key
 
     def add_field(self, key: tuple[object, ...], data: dict[str, Any], size: int, align: int) -> tuple[object, ...]:
-        self.fields.setdefault(key, {**data, "bytes": size, "align": align})
+        """``align`` is the field's own, which decides its place; that of what a pointer points to stands in it."""
+        self.fields.setdefault(key, {**data, "bytes": size})
+        self.aligns.setdefault(key, align)
         return key
 
     # -- result
 
     def block(self) -> tuple[dict[tuple[object, ...], int], dict[str, Any]]:
         """The parameter block: fields by falling alignment, so that none is padded."""
-        order = sorted(self.fields, key=lambda key: -self.fields[key]["align"])
+        order = sorted(self.fields, key=lambda key: -self.aligns[key])
         offset = 0
         fields: list[dict[str, Any]] = []
         for key in order:
             data = dict(self.fields[key])
-            align: int = data.pop("align")
+            align = self.aligns[key]
             offset = -(-offset // align) * align
             fields.append({"name": data.pop("name"), "offset": offset, "bytes": data.pop("bytes"), **data})
             offset += fields[-1]["bytes"]
@@ -487,11 +559,15 @@ class _Resolver:
 @dataclass(frozen=True)
 class _Binding:
     to: str | None
-    value: int | str | bool | None
+    value: int | float | str | bool | None
     location: Location
 
 
 _ONE_OF = {"tensor map": "tensor", "pointer": "tensor, workspace or peer buffer"}
+
+
+def _one_of(types: Iterable[str]) -> str:
+    return f"it can pass {', '.join(types)}"
 
 
 def _plural(count: int) -> str:

@@ -6,7 +6,7 @@ and the tables in the documentation are made of the rows; the views of the IR in
 
 Kinds: ``str``, ``int`` (i64), ``bool``, ``symbol`` (``@a``), ``port`` (``@instance::@name``), ``range`` (``[min, max]``
 with 0 <= min <= max), ``list`` and ``dict`` (with their own rule in the verifier), ``expr`` (a launch-contract
-expression), ``scalar`` (int, str or bool), ``ref`` (``@a`` or ``"a"``).
+expression), ``scalar`` (int, finite float, str or bool), ``ref`` (``@a`` or ``"a"``).
 """
 
 from __future__ import annotations

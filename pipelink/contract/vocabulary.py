@@ -469,7 +469,9 @@ class Bind(
         Written(form="name")
     )
     to = optional(other("expr", "expression, tensor or workspace", str)).by(Written(needed=True))
-    value: Field[int | str | bool | None] = optional(other("scalar", "value known at link time", lambda value: value))
+    value: Field[int | float | str | bool | None] = optional(
+        other("scalar", "value known at link time", lambda value: value)
+    )
 
 
 class Derive(Declaration, op="derive", about="a named expression of the launch contract", parents=_BOTH):

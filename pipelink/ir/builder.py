@@ -71,7 +71,7 @@ class ModuleBuilder:
         param: str | SymbolRef,
         to: str | None = None,
         *,
-        value: int | str | bool | None = None,
+        value: int | float | str | bool | None = None,
         location: Location = UNKNOWN,
     ) -> None:
         self.add("bind", location, param=param, to=to, value=value)

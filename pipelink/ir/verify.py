@@ -34,7 +34,7 @@ _WORDS = {
     "list": "a list",
     "dict": "a dictionary",
     "expr": "an expression",
-    "scalar": "an integer, a string or a boolean",
+    "scalar": "an integer, a finite float, a string or a boolean",
     "ref": "a parameter's name",
 }
 _CONTRACT_NAMES = ("pipelink.tensor", "pipelink.derive", "pipelink.workspace", "pipelink.peer")
@@ -222,7 +222,7 @@ def _fits(spec: Field[Any], value: Value) -> bool:
         case "expr":
             return _is_int(value) or _is_name(value)
         case "scalar":
-            return isinstance(value, int | str)
+            return isinstance(value, int | str) or (isinstance(value, float) and math.isfinite(value))
         case "ref":
             return _is_name(value) or isinstance(value, SymbolRef)
 

@@ -14,6 +14,12 @@ from pipelink.support.mlir import ir
 from pipelink.target import WARP_THREADS
 
 
+def _decimal(value: float) -> str:
+    """A float as MLIR reads it, which asks for a point: ``1.0e-05``."""
+    text = repr(float(value))
+    return text if "." in text else text.replace("e", ".0e")
+
+
 class _EntryWriter(Writer):
     """The kernel function, shaped like front-end output: branches, and allocas in the entry block."""
 
@@ -184,7 +190,7 @@ class _EntryWriter(Writer):
                 at = self.new(f"llvm.getelementptr inbounds %params[{scalar.offset}] : (!llvm.ptr) -> !llvm.ptr, i8")
                 value = self.new(f"llvm.load {at} : !llvm.ptr -> {kind}")
             elif kind in ("f32", "f64"):
-                value = self.new(f"llvm.mlir.constant({float(scalar.constant)!r} : {kind}) : {kind}")
+                value = self.new(f"llvm.mlir.constant({_decimal(scalar.constant)} : {kind}) : {kind}")
             else:
                 value = self.new(f"llvm.mlir.constant({int(scalar.constant)} : {kind}) : {kind}")
             slot = self.frame_field(frame, self.layout.fields[scalar.name])

@@ -27,7 +27,8 @@ class PlacePass:
     Rejects: ``smem-overflow``, ``tmem-overflow``, ``too-many-barriers``, ``too-many-warps``,
     ``register-disagreement``, ``register-overcommit``, ``ring-range-disjoint``, ``arrival-disagreement``,
     ``ambiguous-role``, ``no-transfer``, ``parameter-overflow``, ``unbound-parameter``, ``unknown-symbol``,
-    ``cyclic-derivation``, ``launch-conflict``, ``missing-grid``, ``unknown-target``.
+    ``cyclic-derivation``, ``launch-conflict``, ``missing-grid``, ``bad-binding``, ``not-passable``,
+    ``reserved-name``, ``unknown-target``.
 
     Example: ``"pipelink.connect"() {source = @load::@ab, target = @mma::@ab}`` gains
     ``placement = {transfer = "ring.tma", stages = 4, full = 1024, empty = 1056, …}``.

@@ -16,16 +16,15 @@ from functools import cached_property
 from typing import Any, Final
 
 from pipelink.runtime.debug import Debug
-from pipelink.runtime.schema import LAUNCH, MAX_CLUSTER, SCALARS, Malformed
+from pipelink.runtime.schema import LAUNCH, MAX_CLUSTER, Malformed
 from pipelink.support import expr
 from pipelink.support.diagnostics import LinkError, error
+from pipelink.support.launch import BUILTINS, RESERVED, SCALARS
 from pipelink.support.limits import MANIFEST_ITEMS
 from pipelink.support.watch import BLOCK, BLOCK_ALIGN
 
 ADDRESS: Final = 8  # bytes
 MAP_ALIGN: Final = 64  # bytes (CUDA driver API, CUtensorMap)
-BUILTINS: Final = ("sms", "occupancy")  # names of expressions that the device gives
-RESERVED: Final = ("stream", "device")  # what Kernel's methods are passed beside arguments
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from pipelink.runtime.tensors import ELEMENT_BYTES
 from pipelink.support.diagnostics import shown
+from pipelink.support.launch import ELEMENT_BYTES, MAX_RANK, SCALARS
 from pipelink.support.limits import MANIFEST_ITEMS
 
 MAX_PARAMETERS: Final = 32764  # bytes of a kernel's parameters (CUDA C++ Programming Guide, __global__ functions)
 MAX_CLUSTER: Final = 16  # CTAs (CUDA C++ Programming Guide, thread block clusters: 8, or 16 that are not portable)
 
 SWIZZLES: Final = ("none", "swizzle32", "swizzle64", "swizzle128")
-#: struct codes of the scalar types
-SCALARS: Final = {
-    "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q",
-    "f16": "e", "f32": "f", "f64": "d", "bool": "?", "i1": "?",
-}  # fmt: skip
 
 
 class Malformed(ValueError):
@@ -189,7 +184,7 @@ ARGUMENT: Final = Object(
     {
         "tensor": (
             Row("element", ELEMENT, "element type"),
-            Row("shape", ListOf(EXPRESSION, 0, 8), "dimensions, expressions over them, or extents; row-major"),
+            Row("shape", ListOf(EXPRESSION, 0, MAX_RANK), "dimensions, expressions over them, or extents; row-major"),
             Row("access", Text(choices=("read", "write", "readwrite")), "how it is used", False, "read"),
             Row(
                 "align",

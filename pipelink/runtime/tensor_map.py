@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pipelink.runtime.manifest import Field
-from pipelink.runtime.tensors import ELEMENT_BYTES, TensorView
+from pipelink.runtime.tensors import TensorView
 from pipelink.support.diagnostics import error
+from pipelink.support.launch import ELEMENT_BYTES
 
 MAX_EXTENT = 2**32  # elements in a dimension
 MAX_STRIDE = 2**40  # bytes, exclusive

@@ -15,12 +15,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pipelink.support.diagnostics import LinkError, error, shown
+from pipelink.support.launch import ELEMENT_BYTES
 from pipelink.support.limits import LAUNCH_NUMBER
-
-ELEMENT_BYTES = {
-    "bf16": 2, "f16": 2, "f32": 4, "f64": 8, "tf32": 4, "i8": 1, "i16": 2, "i32": 4, "i64": 8,
-    "u8": 1, "u16": 2, "u32": 4, "u64": 8, "bool": 1, "e4m3": 1, "e5m2": 1, "e8m0": 1,
-}  # fmt: skip
 
 _DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
 _DLPACK_VERSION = (1, 0)  # the newest whose capsules are asked for

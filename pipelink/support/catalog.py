@@ -19,6 +19,9 @@ CATALOG: dict[str, str] = {
     "unbound-parameter": "a tensor map or pointer parameter is bound to no tensor",
     "cyclic-derivation": "derived values of the launch contract depend on each other",
     "missing-grid": "a kernel with tensor arguments has no grid",
+    "bad-binding": "a parameter is bound to a value that its type cannot hold",
+    "not-passable": "a tensor or scalar argument is of a type that a launch cannot pass",
+    "reserved-name": "an argument or value of the launch contract has a name that launches or expressions have taken",
     "launch-conflict": "two declarations of one name in the launch contract disagree",
     "parameter-overflow": "the parameter block is larger than the parameter space",
     # place: resources

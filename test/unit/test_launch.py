@@ -138,9 +138,9 @@ def test_conflicting_grids_and_the_kernel_wins() -> None:
 
 
 def test_parameter_overflow() -> None:
-    big = (
-        '"pipelink.param"() {sym_name = "table", type = "struct<40000,8>", bytes = 40000 : i64, align = 8 : i64}'
-        " : () -> ()\n"
+    many = "\n".join(
+        f'"pipelink.param"() {{sym_name = "p{number}", type = "f64", bytes = 8 : i64, align = 8 : i64}} : () -> ()'
+        for number in range(4100)
     )
-    text = GEMM.replace('"pipelink.param"() {sym_name = "group"', big + '"pipelink.param"() {sym_name = "group"')
+    text = GEMM.replace('"pipelink.param"() {sym_name = "group"', many + '\n"pipelink.param"() {sym_name = "group"')
     assert [id for id, _ in errors(text)] == ["parameter-overflow"]

@@ -85,6 +85,7 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
 
 module @x.a attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.role"() {sym_name = "run", warps = 1 : i64} : () -> ()
+  // expected-error @+1 {{scalar argument 'table' is a struct<32768,16>, which a launch cannot pass}}
   "pipelink.param"() {sym_name = "table", type = "struct<32768,16>", bytes = 32768 : i64, align = 16 : i64} : () -> ()
 }
 // expected-error @+1 {{the parameters of kernel 'k' need 32768 bytes, 4 over 32764}}
@@ -123,4 +124,130 @@ module @x.a attributes {pipelink.component = {abi = 1 : i64}} {
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
   "pipelink.instance"() {sym_name = "a", component = @x.a} : () -> ()
+}
+
+// -----
+
+// A pointer to other elements than the tensor holds; bytes and unsigned integers are bits of any kind.
+
+module @x.a attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.role"() {sym_name = "run", warps = 1 : i64} : () -> ()
+  "pipelink.tensor"() {name = "x", element = "bf16", shape = ["n"], access = "read"} : () -> ()
+  // expected-error @+2 {{parameter '@a::@x' points to f32, but the tensor holds bf16}}
+  // expected-note @-2 {{the tensor is declared here}}
+  "pipelink.param"() {sym_name = "x", type = "const f32*", bytes = 8 : i64, align = 8 : i64} : () -> ()
+  "pipelink.tensor"() {name = "y", element = "i32", shape = ["n"], access = "read"} : () -> ()
+  // expected-error @+2 {{parameter '@a::@y' points to i64, but the tensor holds i32}}
+  // expected-note @-2 {{the tensor is declared here}}
+  "pipelink.param"() {sym_name = "y", type = "i64*", bytes = 8 : i64, align = 8 : i64} : () -> ()
+  "pipelink.tensor"() {name = "z", element = "bf16", shape = ["n"], access = "read"} : () -> ()
+  "pipelink.param"() {sym_name = "z", type = "const u32*", bytes = 8 : i64, align = 8 : i64} : () -> ()
+  "pipelink.tensor"() {name = "b", element = "e4m3", shape = ["n"], access = "read"} : () -> ()
+  "pipelink.param"() {sym_name = "b", type = "i8*", bytes = 8 : i64, align = 8 : i64} : () -> ()
+  "pipelink.tensor"() {name = "i", element = "i32", shape = ["n"], access = "read"} : () -> ()
+  "pipelink.param"() {sym_name = "i", type = "const u32*", bytes = 8 : i64, align = 8 : i64} : () -> ()
+  "pipelink.tensor"() {name = "f", element = "f32", shape = ["n"], access = "read"} : () -> ()
+  "pipelink.param"() {sym_name = "f", type = "const struct<16,16>*", bytes = 8 : i64, align = 8 : i64} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @x.a} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+}
+
+// -----
+
+// What a launch cannot pass.
+
+module @x.a attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.role"() {sym_name = "run", warps = 1 : i64} : () -> ()
+  // expected-error @+1 {{tensor 'x' holds e2m1, which a launch cannot pass [not-passable]}}
+  "pipelink.tensor"() {name = "x", element = "e2m1", shape = ["n"], access = "read"} : () -> ()
+  // expected-error @+1 {{tensor 'y' has 9 dimensions, a launch passes 8}}
+  "pipelink.tensor"() {name = "y", element = "f32", shape = ["n", "n", "n", "n", "n", "n", "n", "n", "n"], access = "read"} : () -> ()
+  // expected-error @+1 {{scalar argument 's' is a struct<16,8>, which a launch cannot pass}}
+  "pipelink.param"() {sym_name = "s", type = "struct<16,8>", bytes = 16 : i64, align = 8 : i64} : () -> ()
+  // expected-error @+1 {{scalar argument 't' is a bf16, which a launch cannot pass}}
+  "pipelink.param"() {sym_name = "t", type = "bf16", bytes = 2 : i64, align = 2 : i64} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @x.a} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+}
+
+// -----
+
+// Names that launches and expressions have taken, and such that no expression can name.
+
+module @x.a attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.role"() {sym_name = "run", warps = 1 : i64} : () -> ()
+  // expected-error @+1 {{'stream' is a word of launches and expressions, and no argument or value may have it [reserved-name]}}
+  "pipelink.tensor"() {name = "stream", element = "f32", shape = ["n"], access = "read"} : () -> ()
+  // expected-error @+1 {{'sms' is a word of launches and expressions}}
+  "pipelink.tensor"() {name = "x", element = "f32", shape = ["sms"], access = "read"} : () -> ()
+  // expected-error @+1 {{'device' is a word of launches and expressions}}
+  "pipelink.param"() {sym_name = "device", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  // expected-error @+1 {{the name 'a b' in the launch contract consists of more than letters, digits and '_'}}
+  "pipelink.tensor"() {name = "a b", element = "f32", shape = ["n"], access = "read"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @x.a} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+}
+
+// -----
+
+// A float in an expression: nothing is computed with it.
+
+module @x.a attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.role"() {sym_name = "run", warps = 1 : i64} : () -> ()
+  "pipelink.param"() {sym_name = "alpha", type = "f32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  // expected-error @+1 {{derived value 'twice' computes with 'alpha' in '2 * alpha', but it is a f32}}
+  "pipelink.derive"() {name = "twice", value = "2 * alpha"} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.param"() {sym_name = "beta", type = "f64", bytes = 8 : i64, align = 8 : i64} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @x.a} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+  // expected-error @+1 {{parameter '@a::@n' is a i32 and is bound to 'alpha', which is a f32}}
+  "pipelink.bind"() {param = @a::@n, to = "alpha"} : () -> ()
+  "pipelink.bind"() {param = @a::@beta, to = "alpha"} : () -> ()
+}
+
+// -----
+
+// Values that a parameter cannot hold.
+
+module @x.a attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.role"() {sym_name = "run", warps = 1 : i64} : () -> ()
+  "pipelink.param"() {sym_name = "i", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.param"() {sym_name = "j", type = "u8", bytes = 1 : i64, align = 1 : i64} : () -> ()
+  "pipelink.param"() {sym_name = "f", type = "f32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.param"() {sym_name = "g", type = "f16", bytes = 2 : i64, align = 2 : i64} : () -> ()
+  "pipelink.param"() {sym_name = "b", type = "bool", bytes = 1 : i64, align = 1 : i64} : () -> ()
+  "pipelink.param"() {sym_name = "t", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.param"() {sym_name = "e", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+  "pipelink.param"() {sym_name = "h", type = "f64", bytes = 8 : i64, align = 8 : i64} : () -> ()
+  "pipelink.param"() {sym_name = "s", type = "struct<16,8>", bytes = 16 : i64, align = 8 : i64} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @x.a} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+  // expected-error @+1 {{parameter '@a::@i' is a i32 and is bound to 1.5, which is no integer [bad-binding]}}
+  "pipelink.bind"() {param = @a::@i, value = 1.5} : () -> ()
+  // expected-error @+1 {{parameter '@a::@j' is a u8, which cannot hold 256}}
+  "pipelink.bind"() {param = @a::@j, value = 256 : i64} : () -> ()
+  // expected-error @+1 {{parameter '@a::@f' is a f32, which cannot hold 1e+39}}
+  "pipelink.bind"() {param = @a::@f, value = 1.0e39} : () -> ()
+  // expected-error @+1 {{parameter '@a::@g' is a f16, which cannot hold 65536.0}}
+  "pipelink.bind"() {param = @a::@g, value = 65536.0} : () -> ()
+  // expected-error @+1 {{parameter '@a::@b' is a bool, which cannot hold 2}}
+  "pipelink.bind"() {param = @a::@b, value = 2 : i64} : () -> ()
+  // expected-error @+1 {{parameter '@a::@t' is a i32 and is bound to the text 'n'}}
+  "pipelink.bind"() {param = @a::@t, value = "n"} : () -> ()
+  // expected-error @+1 {{parameter '@a::@s' is a struct<16,8>, and only numbers are bound at link time}}
+  "pipelink.bind"() {param = @a::@s, value = 1 : i64} : () -> ()
+  // expected-error @+1 {{parameter '@a::@e' is a i32, which cannot hold 4294967296}}
+  "pipelink.bind"() {param = @a::@e, to = "65536 * 65536"} : () -> ()
+  "pipelink.bind"() {param = @a::@h, value = 1.0e39} : () -> ()
 }
