@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from pipelink.audit import code as code_rules
-from pipelink.audit import ports
+from pipelink.audit import ports, steps
 from pipelink.audit.claims import Claims, Code
 from pipelink.audit.code import Reading
 from pipelink.audit.places import author_place
@@ -91,12 +91,18 @@ def audit(
             for want in named
             if want.claims is one and one.symbol(want.code) not in module.externals
         ]
+        own: list[Row] = []
         for reading in readings:
-            rows += [*code_rules.rows(reading), *ports.protocol(reading)]
+            own += [*code_rules.rows(reading), *ports.protocol(reading)]
             if registers and (need := register_need(one, reading.code, [*images, *helpers], arch)) is not None:
-                rows.append(need)
+                own.append(need)
         if len(readings) == len(one.code):  # else another translation unit of the object, for other architectures
-            rows += ports.rows(one, readings)
+            own += ports.rows(one, readings)
+        untrue = {row.subject for row in own if any(problem.id == "protocol-untrue" for problem in row.problems)}
+        order = [row for reading in readings if reading.code.title not in untrue for row in steps.rows(reading)]
+        if any(row.verdict == "error" for row in (*own, *order)):  # what does not link needs no proof
+            order = [row for row in order if row.verdict != "warning"]
+        rows += [*own, *order]
     return ObjectReport(item.name, arch, tuple(rows))
 
 

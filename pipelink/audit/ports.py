@@ -18,15 +18,15 @@ from pipelink.contract.vocabulary import TOUCHES
 from pipelink.objects.model import Record
 
 #: What a protocol calls what the code does, by the functions of a port that are steps of a protocol.
-_VERB_OF: Final = {
+VERB_OF: Final = {
     name.removeprefix("pl_"): function.verb
     for label, resource in RESOURCES.items() if label.startswith(("stream", "token", "signal"))
     for name, function in resource.functions.items() if function.verb
 }  # fmt: skip
-_STEPS: Final = frozenset(_VERB_OF.values())
+_STEPS: Final = frozenset(VERB_OF.values())
 _TOUCHES: Final = frozenset(("read", "write"))
 #: What instructions at an mbarrier are in a protocol, by how their names begin (PTX ISA, mbarrier).
-_MBARRIER_VERBS: Final = {
+MBARRIER_VERBS: Final = {
     "mbarrier.arrive": "arrive",
     "cp.async.mbarrier.arrive": "arrive",
     "tcgen05.commit": "arrive",
@@ -38,7 +38,7 @@ _MBARRIER_VERBS: Final = {
 def rows(claims: Claims, readings: Sequence[Reading]) -> Iterator[Row]:
     """A row for every port and resource."""
     used = {
-        reading.code.title: {(use.resource, _VERB_OF.get(use.function, use.function)) for use, _ in reading.uses
+        reading.code.title: {(use.resource, VERB_OF.get(use.function, use.function)) for use, _ in reading.uses
                              if use.component == claims.name}
         for reading in readings
     }  # fmt: skip
@@ -172,11 +172,11 @@ def _called(claims: Claims, reading: Reading) -> Iterator[tuple[str, str]]:
         if not claims.defined(symbol):
             continue
         kind, record = claims.resources[use.resource]
-        verb = _VERB_OF.get(use.function, use.function)
+        verb = VERB_OF.get(use.function, use.function)
         if verb in _STEPS or kind == "call calls":
             yield record.name, verb
     for function, instruction in reading.instructions:
-        for start, verb in _MBARRIER_VERBS.items():
+        for start, verb in MBARRIER_VERBS.items():
             if instruction.opcode.startswith(start):
                 yield from ((name, verb) for name in _mbarriers(claims, reading, function.name, instruction.operands))
         if not is_barrier(instruction):

@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z_$%.][\w$.]*")
 _SHARED = re.compile(r"\.shared\b[^;=]*?\s([A-Za-z_$][\w$.]*)\s*((?:\[\s*\d*\s*\])*)\s*$")
 _ELEMENT = re.compile(r"\.[a-z](\d+)\b")
 _LABEL = re.compile(r"^\s*([$\w.%]+)\s*:(?!:)\s*")
-_PREDICATE = re.compile(r"^@(!?%?[\w$.]+)\s+")
+_PREDICATE = re.compile(r"^@(!?%?[\w$.@]+)\s+")
 _CALL = re.compile(r"^(?:\(([^()]*)\)\s*,\s*)?([A-Za-z_$%][\w$.]*)\s*(?:,\s*\(([^()]*)\))?", re.DOTALL)
 _PARAM_SLOT = re.compile(r"\[\s*([\w$]+)\s*(?:\+\s*(\d+))?\s*\]")
 
@@ -55,12 +55,16 @@ class Instruction:
 
 @dataclass
 class Function:
-    """A function that the text defines.  ``shared`` are the variables in shared memory that it declares itself."""
+    """A function that the text defines.  ``shared`` are the variables in shared memory that it declares itself,
+    ``labels`` the instructions that branches go to, ``tables`` the labels of each list that an indexed branch chooses
+    from.  A label of a scope within the body is called ``name@scope``."""
 
     name: str
     entry: bool
     instructions: list[Instruction] = field(default_factory=list[Instruction])
     shared: dict[str, int] = field(default_factory=dict[str, int])
+    labels: dict[str, int] = field(default_factory=dict[str, int])
+    tables: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     @cached_property
     def callees(self) -> frozenset[str]:
@@ -144,8 +148,12 @@ def _function(head: str, body: str) -> Function | None:
     if not name:
         return None
     reader = _Body(Function(name, ".entry" in head))
-    for statement in re.split(r"[;{}]", _vectors(body)):
-        reader.read(statement)
+    for piece in re.split(r"([;{}])", _vectors(body)):
+        if piece in ("{", "}"):
+            reader.scope(piece == "{")
+        elif piece != ";":
+            reader.read(piece)
+    reader.resolve()
     return reader.function
 
 
@@ -162,11 +170,36 @@ class _Body:
         self._stored: dict[tuple[str, int], str] = {}  # parameter space of the next call, by variable and byte
         self._calls: dict[str, int] = {}  # the call that last wrote a result variable
         self._local: dict[str, str] = {}  # registers that inline assembly declares, which may do so again elsewhere
+        self._scopes: list[int] = []
+        self._opened = 0
+        self._branches: list[tuple[int, tuple[int, ...]]] = []  # and the scopes that each stands in
+
+    def scope(self, opens: bool) -> None:
+        """A brace, within which labels are its own."""
+        if opens:
+            self._opened += 1
+            self._scopes.append(self._opened)
+        elif self._scopes:
+            self._scopes.pop()
+
+    def resolve(self) -> None:
+        """Name the labels that branches go to, once all are known."""
+        labels = self.function.labels
+        for at, scopes in self._branches:
+            made = self.function.instructions[at]
+            name = made.operands[-1]
+            found = next((f"{name}@{scope}" for scope in reversed(scopes) if f"{name}@{scope}" in labels), name)
+            self.function.instructions[at] = replace(made, operands=(*made.operands[:-1], found))
 
     def read(self, statement: str) -> None:
         statement = statement.strip()
         while label := _LABEL.match(statement):
             statement = statement[label.end() :]
+            if statement.startswith(".branchtargets"):
+                self.function.tables[label[1]] = _split(statement.removeprefix(".branchtargets"))
+                return
+            name = f"{label[1]}@{self._scopes[-1]}" if self._scopes else label[1]
+            self.function.labels[name] = len(self.function.instructions)
         if statement.startswith("."):
             self._declare(statement)
             return
@@ -192,6 +225,8 @@ class _Body:
                     made = self.function.instructions[call]
                     self.function.instructions[call] = replace(made, result=operands[0])
                 return
+        if opcode.split(".")[0] == "bra":
+            self._branches.append((len(self.function.instructions), tuple(self._scopes)))
         self.function.instructions.append(Instruction(opcode, operands, predicate))
 
     def _declare(self, statement: str) -> None:

@@ -179,7 +179,7 @@ CATALOG: dict[str, str] = {
     "rate-mismatch": "a role waits for another that has finished, or leaves what nobody takes",
     "barrier-participation": "a named barrier is reached by other threads than it counts, or twice at once",
     "state-limit": "there are more states than the limits allow to explore, so nothing is proved",
-    "unproven": "something takes part that is not modelled, so it is not proved",
+    "unproven": "something is taken for granted, or not modelled, so it is not proved",
     "register-pool": "the register split asks for more than the kernel starts with, or cannot be made by setmaxnreg",
     "barrier-shared": "two owners are placed on one named barrier, or one on a number that is not to be had",
     "tensor-memory-order": "tensor memory is used, but not allocated as the hardware asks",
@@ -208,6 +208,7 @@ CATALOG: dict[str, str] = {
     "foreign-port": "a role uses what is declared to be another role's",
     "touch-mismatch": "no instruction touches a port's data in the declared way",
     "protocol-untrue": "a role's stated protocol and its code do different things",
+    "async-read": "code gives a slot back while an asynchronous instruction may still read it",
     "register-need": "a role needs more registers than its range ends with",
     "register-minimum": "a role spills registers at the count that its range begins with",
 }

@@ -1,0 +1,68 @@
+"""Asynchronous reads that are in flight on a way through the code: products of wgmma, and bulk copies out of a slot.
+
+Both come in groups, of which an instruction waits for all but the newest.  A slot that is given back before its group
+was waited for is filled again while it is read.  Slots are given back oldest first, so it is enough to know how many
+slots were waited for since a group was issued.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pipelink.audit.language import Event, States
+
+#: Verbs of events that are no steps: an asynchronous read is issued, its group committed, groups waited for.
+ISSUE: Final = "issue"
+COMMIT: Final = "commit group"
+WAIT: Final = "wait group"
+SILENT: Final = frozenset((ISSUE, COMMIT, WAIT))
+_MOST_GROUPS: Final = 16
+
+Group = tuple[tuple[str, int], ...]  # of each port that it reads, how many slots were waited for since
+
+
+@dataclass(frozen=True)
+class Flight:
+    """By kind, ``wgmma`` or ``bulk``: the reads that are not in a group yet, and the groups, the newest first.
+    ``marked``: the last slot that was waited for is asked whether it is the end mark."""
+
+    open: tuple[tuple[str, Group], ...] = ()
+    groups: tuple[tuple[str, tuple[Group, ...]], ...] = ()
+    marked: bool = False
+
+    def after(self, event: Event, reads: Mapping[str, tuple[str, ...]]) -> Flight:
+        """After an event; ``reads`` are the ports that each kind reads."""
+        opened, groups = dict(self.open), dict(self.groups)
+        kind = event.subject
+        if event.verb == ISSUE:
+            ports = reads.get(kind, ()) if event.source is None else (event.source,)
+            opened[kind] = tuple(sorted({**dict(opened.get(kind, ())), **dict.fromkeys(ports, 0)}.items()))
+        elif event.verb == COMMIT:
+            groups[kind] = (opened.pop(kind, ()), *groups.get(kind, ()))[:_MOST_GROUPS]
+        elif event.verb == WAIT:
+            groups[kind] = groups.get(kind, ())[: event.part]
+        elif event.verb == "wait":
+            port = event.subject
+            opened = {kind: _aged(group, port) for kind, group in opened.items()}
+            groups = {kind: tuple(_aged(group, port) for group in found) for kind, found in groups.items()}
+        kept = {kind: found for kind, found in groups.items() if any(found)}
+        return Flight(tuple(sorted(opened.items())), tuple(sorted(kept.items())), event.verb == "ended")
+
+    def reading(self, port: str, before: States) -> str | None:
+        """The kind of what still reads the oldest slot of ``port`` that is held; None if nothing does."""
+        if self.marked:
+            return None
+        oldest = max((state.count(f"{port} in") for state in before), default=0) - 1
+        for kind, found in (*((kind, (group,)) for kind, group in self.open), *self.groups):
+            if any(dict(group).get(port, -1) >= oldest for group in found):
+                return kind
+        return None
+
+
+def _aged(group: Group, port: str) -> Group:
+    return tuple((name, age + (name == port)) for name, age in group)
+
+
+__all__ = ["COMMIT", "ISSUE", "SILENT", "WAIT", "Flight"]

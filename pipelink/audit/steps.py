@@ -1,0 +1,460 @@
+"""What a role's or an answer's code does step by step, held against its protocol, stated or by default.
+
+Every way through the code, as far as branches can be followed, has to be a sequence of steps that the protocol has:
+their order and number, the bytes of copies, who of the role's threads takes part; and a slot is given back only when
+the asynchronous reads of it have been waited for.  A way that the code goes for some numbers and that the protocol does
+not have is an error; where a way is found that the code may never go, or the comparison gives up, the protocol is not
+proved: a warning.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from pipelink.audit.claims import WARP, Claims, Use, split_symbol, threads_of
+from pipelink.audit.code import Reading, barrier_operands, is_barrier
+from pipelink.audit.flight import COMMIT, ISSUE, WAIT
+from pipelink.audit.graph import Graph, Step
+from pipelink.audit.language import Event, Language, Subjects, UndecidedError
+from pipelink.audit.ports import MBARRIER_VERBS, VERB_OF
+from pipelink.audit.report import Problem, Row
+from pipelink.audit.terms import Atom, Unknown, Value
+from pipelink.audit.values import SPECIAL, number, parameter_of, registers
+from pipelink.audit.walk import Finding, Walk
+from pipelink.backend.ptx import Instruction
+from pipelink.contract.vocabulary import ELEMENT_BITS
+from pipelink.objects.model import Record
+from pipelink.support.protocol import Block, Protocol, Repeat
+from pipelink.support.protocol_text import ProtocolError, actions_of, count_names, parse_text, steps_of
+
+_LOADS: Final = frozenset(("ld", "ldu", "ldmatrix"))
+_STORES: Final = frozenset(("st", "stmatrix"))
+_ATOMICS: Final = frozenset(("atom", "red"))
+_COUNTS: Final = frozenset(("i32", "u32", "i64", "u64"))  # types of parameters that loops go by
+_TRIED: Final = (0, 1, 2, 7)  # rounds; loops are unrolled by 2 and 4
+_ANSWERS_THREADS: Final = 4 * WARP  # of whoever calls, as far as answers can tell them apart
+
+
+def rows(reading: Reading) -> Iterator[Row]:
+    """The row of a role or answer."""
+    stated = next((r for r in reading.claims.of("protocol") if r.name == reading.code.name), None)
+    try:
+        protocol = _protocol(reading, stated)
+    except ProtocolError:
+        return
+    if protocol is None:
+        return
+    where = (stated or reading.code.record).location
+    problems = [_unstated(reading, protocol, name) for name in _untold(reading, protocol)]
+    try:
+        comparison = _Comparison(reading, protocol)
+        finding = comparison.run(protocol.body)
+        if finding is not None and not (finding.event is None and comparison.counted()):
+            problems.append(_problem(reading, protocol, finding))
+    except UndecidedError as why:
+        problems.append(_unproven(reading, protocol, str(why)))
+    if stated is not None or problems:
+        found = "otherwise" if problems else "as stated"
+        placed = tuple(replace(problem, location=where) for problem in problems)
+        declared = "stated" if stated is not None else "by default"
+        yield Row(reading.claims.name, reading.code.title, "order of steps", declared, found, placed)
+
+
+def _protocol(reading: Reading, stated: Record | None) -> Protocol | None:
+    """What is to be compared; None where nothing is known to compare with."""
+    if stated is not None:
+        return Protocol(parse_text(str(stated.values.get("text", ""))))
+    return default_protocol(reading)
+
+
+# ---------------------------------------------------------------------------------------------- what is said
+def _problem(reading: Reading, protocol: Protocol, finding: Finding) -> Problem:
+    trail = "; ".join(finding.trail)
+    quotes = (f"{trail}; {finding.event or 'the end'}" if trail else f"{finding.event or 'the end'}",)
+    if finding.reader:
+        reader = {"wgmma": "wgmma", "bulk": "a bulk copy to global memory"}[finding.reader]
+        assert finding.event is not None
+        message = f"{reading.what} releases a slot of '{finding.event.subject}' that {reader} may still read"
+        hint = f"wait for the group that reads it before: {_WAITS[finding.reader]}"
+        if finding.certain:
+            return reading.problem("error", "async-read", message, *quotes, hint=hint)
+        return _unproven(
+            reading, protocol, f"on a way that it may never go, it {message.removeprefix(reading.what)[1:]}"
+        )
+    expected = " or ".join(f"'{one}'" for one in finding.expected) or "nothing more"
+    does = f"does '{finding.event}'" if finding.event is not None else "ends"
+    if not protocol.stated and finding.event is None:
+        return _unproven(reading, protocol, "its code ends by itself, and the default goes on while others want")
+    if not protocol.stated:
+        return _unproven(reading, protocol, f"its code {does} where that has {expected}")
+    if not finding.certain:
+        return _unproven(reading, protocol, f"on a way that it may never go, its code {does} instead of {expected}")
+    message = f"{reading.what} {does} where its protocol has {expected}"
+    return reading.problem("error", "protocol-untrue", message, *quotes)
+
+
+_WAITS: Final = {"wgmma": "wgmma.wait_group", "bulk": "cp.async.bulk.wait_group.read, which is pl::wait_stores"}
+
+
+def _unproven(reading: Reading, protocol: Protocol, why: str) -> Problem:
+    if protocol.stated:
+        message = f"that {reading.what} takes the steps of its protocol is not proved: {why}"
+        return reading.problem("warning", "unproven", message)
+    message = f"{reading.what} states no protocol, and that the default is what it does is not proved: {why}"
+    return reading.problem("warning", "unproven", message, hint="state it with PL_PROTOCOL")
+
+
+def _untold(reading: Reading, protocol: Protocol) -> list[tuple[str, str]]:
+    """Barriers and buffers that the code uses and no step names."""
+    named = {action.subject for action in actions_of(protocol.body)}
+    found: list[tuple[str, str]] = []
+    for use, symbol in reading.uses:
+        known = reading.resource(use)
+        if known is None or not reading.claims.defined(symbol):
+            continue
+        kind, record = known
+        if kind in ("barrier", "smem", "tmem", "mbarrier") and record.name not in named:
+            found.append((kind, record.name))
+    return list(dict.fromkeys(found))
+
+
+def _unstated(reading: Reading, protocol: Protocol, used: tuple[str, str]) -> Problem:
+    kind, name = used
+    what = {"smem": "buffer", "tmem": "tensor memory"}.get(kind, kind)
+    says = "no step of its protocol names it" if protocol.stated else "it states no protocol"
+    message = f"what {reading.what} does at {what} '{name}' is not proved: {says}"
+    return reading.problem("warning", "unproven", message, hint="say in PL_PROTOCOL where it is used")
+
+
+# ---------------------------------------------------------------------------------------------- the default
+@dataclass(frozen=True)
+class _Named:
+    """A role, or a port, as the default protocols ask for it."""
+
+    name: str
+    kind: str = ""
+    direction: str = ""
+    touch: str = ""
+    ends: bool = False
+    role: str | None = None
+
+
+class _Declared:
+    """A component's roles and ports, as the default protocols ask for them: the records without the IR's operations."""
+
+    def __init__(self, claims: Claims) -> None:
+        self.roles = {record.name: _Named(record.name) for record in claims.of("role")}
+        self.ports = {
+            record.name: _Named(
+                record.name,
+                str(record.values.get("kind", "")),
+                str(record.values.get("direction", "")),
+                str(record.values.get("touch", "")),
+                bool(record.values.get("ends")),
+                _text(record.values.get("role")),
+            )
+            for record in claims.of("port")
+        }  # fmt: skip
+
+    def role_of(self, port: _Named) -> _Named | None:
+        if port.role is not None:
+            return self.roles.get(port.role)
+        roles = list(self.roles.values())
+        return roles[0] if len(roles) == 1 else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def default_protocol(reading: Reading) -> Protocol:
+    """What a role or answer that states none is taken to do."""
+    from pipelink.analysis.protocol.language import default
+
+    declared: Any = _Declared(reading.claims)
+    return default(declared, reading.code.name)
+
+
+# ---------------------------------------------------------------------------------------------- the comparison
+@dataclass
+class _Reader:
+    """Says what the instructions of one role or answer are."""
+
+    reading: Reading
+    protocol: Protocol
+
+    def __post_init__(self) -> None:
+        claims = self.reading.claims
+        self.buffers = {name for name, (kind, _) in claims.resources.items() if kind == "smem"}
+        ports = [record for record in claims.of("port") if record.values.get("direction") == "in"]
+        self.reads = {
+            kind: tuple(record.name for record in ports if record.values.get("touch") == touch)
+            for kind, touch in (("wgmma", "wgmma"), ("bulk", "tma"))
+        }  # fmt: skip
+        self.counts = {
+            name for step in steps_of(self.protocol.body) if isinstance(step, Repeat) and step.count is not None
+            for name in count_names(step.count)
+        }  # fmt: skip
+        self.loads: dict[int, Unknown | int] = {}
+        self.named = {action.subject for action in actions_of(self.protocol.body)}
+
+    def classify(self, function: str, instruction: Instruction) -> Event | None:
+        """The event that an instruction is."""
+        parts = instruction.parts
+        if instruction.callee:
+            return self._called(instruction)
+        if is_barrier(instruction):
+            return self._barrier(function, instruction)
+        if parts[:3] == ("fence", "proxy", "async"):
+            return Event("fence", "async")
+        if parts[0] in ("wgmma", "cp") and (found := self._asynchronous(function, instruction)) is not None:
+            return found
+        for start, verb in MBARRIER_VERBS.items():
+            if instruction.opcode.startswith(start):
+                for use in self._from(function, instruction.operands):
+                    known = self.reading.claims.resources.get(use.resource, ("",))[0] == "mbarrier"
+                    if known and use.resource in self.named:
+                        return Event(use.resource, verb)
+        if parts[0] in _LOADS | _STORES | _ATOMICS or (parts[0] == "cp" and "bulk_group" in parts):
+            return self._touch(function, instruction)
+        return None
+
+    def _called(self, instruction: Instruction) -> Event | None:
+        use = split_symbol(instruction.callee)
+        claims = self.reading.claims
+        if use is None or not claims.defined(instruction.callee):
+            return None
+        kind, record = claims.resources[use.resource]
+        verb = VERB_OF.get(use.function, use.function)
+        if kind == "call calls":  # what a loop goes by may be asked for ahead
+            return Event(record.name, "call") if record.name not in self.counts else None
+        return Event(record.name, verb) if use.function in VERB_OF and kind.startswith(_PORTS) else None
+
+    def _barrier(self, function: str, instruction: Instruction) -> Event | None:
+        choices = self.reading.origins.choices(function, barrier_operands(instruction)[0])
+        uses = {use.resource for c in choices if (use := split_symbol(c.removeprefix("call "))) is not None}
+        known = [name for name in uses if name in self.reading.claims.resources]
+        if len(known) > 1:
+            raise UndecidedError("which of its barriers it is at is not known")
+        verb = "arrive" if "arrive" in instruction.parts else "sync"
+        return Event(known[0], verb) if known and known[0] in self.named else None
+
+    def _asynchronous(self, function: str, instruction: Instruction) -> Event | None:
+        parts = instruction.parts
+        kind = "wgmma" if parts[0] == "wgmma" else "bulk" if parts[:3] == ("cp", "async", "bulk") else ""
+        if not kind or not self.reads[kind]:
+            return None
+        if any(part.startswith("commit_group") for part in parts):
+            return Event(kind, COMMIT)
+        if any(part.startswith("wait_group") for part in parts):
+            left = number(instruction.operands[0]) if instruction.operands else None
+            return Event(kind, WAIT, 0 if left is None else left)
+        if parts[1] == "mma_async":
+            return Event(kind, ISSUE)
+        if "bulk_group" in parts:
+            for use in self._from(function, instruction.operands):
+                if use.resource in self.reads["bulk"]:
+                    return Event(kind, ISSUE, source=use.resource)
+        return None
+
+    def _touch(self, function: str, instruction: Instruction) -> Event | None:
+        """A read or a write of a buffer that the protocol names."""
+        if instruction.opcode.startswith(("ld.param", "st.param", "ld.global", "st.global", "ld.local", "st.local")):
+            return None
+        if not self.buffers & {use.resource for use, _ in self.reading.uses}:
+            return None
+        reads = instruction.parts[0] in _LOADS or instruction.parts[0] == "cp"
+        for use in self._from(function, instruction.operands):
+            if use.resource in self.buffers:
+                name = self.reading.claims.resources[use.resource][1].name
+                if name in self.named:
+                    return Event(name, "read" if reads else "write")
+        return None
+
+    def _from(self, function: str, operands: tuple[str, ...]) -> Iterator[Use]:
+        """The accessors that addresses come from."""
+        origins = self.reading.origins
+        for operand in operands:
+            if operand.startswith("["):
+                for leaf in sorted(origins.leaves(function, operand)):
+                    if leaf.startswith("call ") and (use := split_symbol(leaf.removeprefix("call "))) is not None:
+                        yield use
+
+    # -- values
+
+    def needed(self, instruction: Instruction) -> tuple[str, ...]:
+        """The operands whose values matter at an event: the tile and the bytes of a copy."""
+        use = split_symbol(instruction.callee) if instruction.callee else None
+        if use is not None and VERB_OF.get(use.function) == "copy" and len(instruction.arguments) > 6:
+            return (instruction.arguments[3], instruction.arguments[6])
+        return ()
+
+    def refine(self, event: Event, values: Mapping[str, Value], instruction: Instruction) -> Event:
+        """A copy with its tile and bytes."""
+        if event.verb != "copy":
+            return event
+        part, size = (_known(operand, values) for operand in self.needed(instruction))
+        record = self.reading.claims.resources[event.subject][1]
+        if record.values.get("touch") != "bulk":
+            size = self._box(instruction, record, part)
+        return event if part is None else Event(event.subject, "copy", part, size)
+
+    def _box(self, instruction: Instruction, port: Record, part: int | None) -> int | None:
+        """The bytes that a tensor copy brings, by its map."""
+        sizes: set[int | None] = set()
+        tiles: Any = port.values.get("tiles", [])
+        for function in self.reading.functions:
+            for choice in self.reading.origins.choices(function.name, instruction.arguments[5]):
+                use = split_symbol(choice.removeprefix("call "))
+                known = self.reading.resource(use) if use is not None else None
+                if known is None or part is None or part >= len(tiles):
+                    continue
+                box: Any = known[1].values.get("box")
+                bits = ELEMENT_BITS.get(str(tiles[part].get("element")), 0)
+                sizes.add(math.prod(box) * bits // 8 if box else tiles[part].get("bytes"))
+        return sizes.pop() if len(sizes) == 1 else None
+
+    def parts(self, function: str, register: str) -> bool:
+        """Whether a register differs from thread to thread."""
+        return _of_threads(self.reading.origins.leaves(function, register))
+
+    def load(self, step: Step) -> Unknown | int:
+        """What is known of an instruction that is not followed."""
+        if step.at not in self.loads:
+            self.loads[step.at] = self._load(step)
+        return self.loads[step.at]
+
+    def _load(self, step: Step) -> Unknown | int:
+        place = step.place
+        code, original = place.code, place.original
+        if code.callee:
+            use = split_symbol(code.callee)
+            if use is not None and use.function == "stages":
+                return Unknown(f"{use.resource}.stages")
+            return 0 if use is not None and use.function == "first_thread" else Unknown(step.at)
+        parts = code.parts
+        origins = self.reading.origins
+        if parts[0] in _LOADS and original.operands:
+            if parameter := parameter_of(original):
+                return Unknown(f"argument {parameter}")
+            address = original.operands[-1]
+            choices = set[str]().union(*(origins.choices(place.function, r) for r in registers(address)), ())
+            uses = [split_symbol(choice.removeprefix("call ")) for choice in choices]
+            params = [use for use in uses if use is not None and use.resource.endswith("_param")]
+            if len(params) == len(uses) == 1:
+                offset = address.partition("+")[2].rstrip("] ")
+                return Unknown(
+                    params[0].resource.removesuffix("_param") + (f"+{offset}" if offset not in ("", "0") else "")
+                )
+            leaves = origins.leaves(place.function, address)
+            local = "local" in parts and not self._stored(place.function, address)
+            return Unknown(step.at, _of_threads(leaves), local or "global" in parts)
+        leaves = set[str]().union(*(origins.leaves(place.function, o) for o in original.operands), ())
+        return Unknown(step.at, _of_threads(leaves), False)
+
+    def _stored(self, function: str, address: str) -> bool:
+        """Whether the code itself writes there, in local memory."""
+        own = next((one for one in self.reading.functions if one.name == function), None)
+        return own is not None and any(
+            i.opcode.startswith("st.local") and i.operands and i.operands[0] == address for i in own.instructions
+        )
+
+
+_PORTS: Final = ("stream", "token")  # that signals come is not proved, so their steps are not compared
+
+
+def _of_threads(leaves: frozenset[str] | set[str]) -> bool:
+    """Whether what values come from differs from thread to thread."""
+    return any(
+        SPECIAL.match(leaf) and leaf.startswith(("%tid", "%laneid", "%lanemask", "%warpid", "%clock", "%globaltimer"))
+        for leaf in leaves
+    )
+
+
+def _known(operand: str, values: Mapping[str, Value]) -> int | None:
+    value = number(operand)
+    if value is None:
+        found = values.get(operand)
+        value = found if isinstance(found, int) else None
+    return value
+
+
+class _Comparison:
+    """The code of a role or answer beside its protocol.  Raises UndecidedError where they cannot be compared."""
+
+    def __init__(self, reading: Reading, protocol: Protocol) -> None:
+        self.claims, self.protocol = reading.claims, protocol
+        self.reader = _Reader(reading, protocol)
+        self.graph = Graph(reading.functions, self.reader.classify, self.reader.needed, self.reader.parts)
+        self.subjects = _subjects(self.claims)
+        role = self.claims.role(reading.code)
+        one = role is not None and role.values.get("threads") == "one"
+        self.threads = 1 if one else threads_of(role) if role is not None else _most_threads(self.claims)
+
+    def run(self, body: Block, known: Mapping[Atom, bool] | None = None, rounds: int = 2) -> Finding | None:
+        """The first way of the code that the protocol ``body`` does not have, where some things are ``known``; loops by
+        numbers that nothing is known of are counted for so many ``rounds``."""
+        parts = (action.by.threads for action in actions_of(body) if action.by is not None)
+        edges = sorted({0, self.threads, *(part for part in parts if part < self.threads)})
+        languages = [
+            ((1 << end) - (1 << begin), Language(body, self.subjects, begin))
+            for begin, end in itertools.pairwise(edges)
+        ]
+        reader, given = self.reader, {**dict(_counts(self.claims, body)), **(known or {})}
+        return Walk(
+            self.graph, self.threads, languages, reader.load, reader.refine, given, reader.reads, rounds + 2
+        ).run()
+
+    def counted(self) -> bool:
+        """Whether the loop of a default protocol goes round as often as one of the component's parameters says."""
+        if self.protocol.stated or not any(isinstance(step, Repeat) for step in self.protocol.body):
+            return False
+        numbers = [r.name for r in self.claims.of("param") if str(r.values.get("type", "")) in _COUNTS]
+        return any(all(self._goes(name, rounds) for rounds in _TRIED) for name in numbers)
+
+    def _goes(self, name: str, rounds: int) -> bool:
+        body = tuple(
+            replace(step, count=str(rounds)) if isinstance(step, Repeat) and step.count is None else step
+            for step in self.protocol.body
+        )
+        return self.run(body, {Atom(Unknown(name), "==", rounds): True}, rounds) is None
+
+
+def _most_threads(claims: Claims) -> int:
+    """Threads that an answer may run in, as far as its barriers say."""
+    counts = [record.values.get("threads") for record in claims.of("barrier")]
+    return max([_ANSWERS_THREADS, *(count for count in counts if isinstance(count, int))])
+
+
+def _subjects(claims: Claims) -> Subjects:
+    ports = claims.of("port")
+    tiles: dict[str, tuple[int | None, ...]] = {}
+    for record in ports:
+        if record.values.get("kind") == "stream":
+            listed: Any = record.values.get("tiles", [])
+            tiles[record.name] = tuple(tile.get("bytes") for tile in listed)
+    return Subjects(
+        frozenset(r.name for r in ports if (r.values.get("kind"), r.values.get("direction")) == ("call", "calls")),
+        frozenset(r.name for r in ports if r.values.get("kind") == "signal"),
+        frozenset(r.name for r in ports if r.values.get("direction") == "out" and r.values.get("ends")),
+        tiles,
+        frozenset(r.name for r in claims.of("mbarrier")),
+        frozenset(r.name for r in (*claims.of("smem"), *claims.of("tmem"))),
+    )
+
+
+def _counts(claims: Claims, body: Block) -> Iterator[tuple[Atom, bool]]:
+    """What a protocol says of the numbers that it counts by: they are never negative, and of some never 0."""
+    params = {record.name for record in claims.of("param")}
+    for record in claims.of("port"):
+        yield Atom(Unknown(f"{record.name}.stages"), "<=", 0), False
+    for step in steps_of(body):
+        if isinstance(step, Repeat) and step.count is not None:
+            for name in count_names(step.count):
+                if name in params:
+                    alone = step.count.strip() == name and step.at_least_once
+                    yield Atom(Unknown(name), "<=", 0 if alone else -1), False
