@@ -7,7 +7,7 @@ architecture traits (CUDA C++ Programming Guide, compute capabilities table) and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -112,6 +112,17 @@ TARGETS: dict[str, Target] = {
         _SM120A,
     )
 }
+
+
+def split_that_fits(needs: Sequence[tuple[int, int]], pool: int) -> list[int] | None:
+    """Registers a thread of each of several (registers a thread, warpgroups) that fit into ``pool``, registers a thread
+    summed over warpgroups: those that ask for most give up first.  None if the least that setmaxnreg takes is too
+    much."""
+    for most in range(SETMAXNREG_MAX, SETMAXNREG_MIN - 1, -SETMAXNREG_STEP):
+        split = [max(SETMAXNREG_MIN, min(registers, most)) for registers, _ in needs]
+        if sum(own * groups for own, (_, groups) in zip(split, needs, strict=True)) <= pool:
+            return split
+    return None
 
 
 #: Architectures that images are made for beside the targets: what every member of a family has.  nvJitLink makes no

@@ -19,7 +19,9 @@ from pipelink.target import (
     SETMAXNREG_MIN,
     SETMAXNREG_STEP,
     WARP_THREADS,
+    WARPGROUP_WARPS,
     Target,
+    split_that_fits,
 )
 
 MAX_CLUSTER = 16  # CTAs, non-portable size on Hopper and Blackwell; 8 is portable
@@ -119,22 +121,46 @@ def _check_warps(graph: ConnectionGraph, target: Target, diagnostics: Diagnostic
         )
         diagnostics.error("too-many-warps", message, kernel.location)
         return
-    asked = [(max(group, key=lambda item: item[1].warps * (item[1].registers or (0, 0))[0])) for group in groups]
-    registers = sum(role.warps * WARP_THREADS * (role.registers or (0, 0))[0] for _, role in asked)
-    if registers * ctas > target.registers_per_sm:
-        message = (
-            f"kernel '{kernel.name}' needs at least {registers} registers"
-            f"{f' for each of {ctas} CTAs' if ctas > 1 else ''}, {target.name} has {target.registers_per_sm}"
-        )
-        notes = [
-            Note(
-                f"'@{key[0]}::@{key[1]}' needs {role.registers[0]} in {role.warps * WARP_THREADS} threads",
-                role.location,
-            )
-            for key, role in asked
-            if role.registers is not None
-        ]
-        diagnostics.error("register-overcommit", message, kernel.location, notes=notes)
+    _check_registers(graph, target, [max(group, key=lambda item: _least(item[1])) for group in groups], diagnostics)
+
+
+def _least(role: Role) -> int:
+    """Registers that a role takes at least."""
+    return role.warps * WARP_THREADS * (role.registers or (0, 0))[0]
+
+
+def _check_registers(
+    graph: ConnectionGraph, target: Target, asked: list[tuple[Key, Role]], diagnostics: Diagnostics
+) -> None:
+    """``asked``: of roles that exclude each other, the one that needs most."""
+    kernel, ctas = graph.kernel, graph.kernel.min_ctas or 1
+    registers = sum(_least(role) for _, role in asked)
+    if registers * ctas <= target.registers_per_sm:
+        return
+    stated = [(key, role, role.registers[0]) for key, role in asked if role.registers is not None]
+    terms = [f"{least} x {role.warps * WARP_THREADS}" for _, role, least in stated]
+    each, limit = f" for each of {ctas} CTAs" if ctas > 1 else "", target.registers_per_sm // ctas
+    message = (
+        f"kernel '{kernel.name}' needs at least {' + '.join(terms)} = {registers} registers{each}, "
+        f"{registers - limit} over the {limit} that {target.name} has"
+    )
+    notes = [
+        Note(f"'@{key[0]}::@{key[1]}' needs {least} in {role.warps * WARP_THREADS} threads", role.location)
+        for key, role, least in stated
+    ]
+    diagnostics.error("register-overcommit", message, kernel.location, notes=notes, hint=_split(asked, target, ctas))
+
+
+def _split(asked: list[tuple[Key, Role]], target: Target, ctas: int) -> str | None:
+    """Counts that fit, where every role has warpgroups of its own."""
+    sizes = [-(-role.warps // WARPGROUP_WARPS) for _, role in asked]
+    entry = target.entry_registers(sum(sizes) * WARPGROUP_WARPS, ctas)
+    needs = [((role.registers or (0, 0))[0], size) for (_, role), size in zip(asked, sizes, strict=True)]
+    split = split_that_fits(needs, entry * sum(sizes)) if target.setmaxnreg else [entry] * len(asked)
+    if split is None or sum(sizes) * WARPGROUP_WARPS > MAX_CTA_WARPS:
+        return None
+    counts = [f"{count} for '@{key[0]}::@{key[1]}'" for (key, _), count in zip(asked, split, strict=True)]
+    return f"{', '.join(counts)} would fit"
 
 
 def _check_groups(graph: ConnectionGraph, diagnostics: Diagnostics) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from pipelink.support.diagnostics import LinkError
-from pipelink.target import TARGETS, require_image_arch, target
+from pipelink.target import TARGETS, require_image_arch, split_that_fits, target
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,10 @@ def test_an_image_may_be_for_a_family() -> None:
         require_image_arch("sm_90f")
     with pytest.raises(LinkError, match="unknown target 'sm_100f'"):
         target("sm_100f")
+
+
+def test_a_split_that_fits_takes_from_who_asks_for_most() -> None:
+    assert split_that_fits([(32, 1), (240, 2)], 504) == [32, 232]
+    assert split_that_fits([(128, 1), (168, 2), (128, 1)], 512) == [128, 128, 128]
+    assert split_that_fits([(0, 1), (24, 1)], 48) == [24, 24]
+    assert split_that_fits([(24, 3)], 71) is None

@@ -213,4 +213,4 @@ def warp_failure(problem: Problem, failure: WarpFailure, diagnostics: Diagnostic
     notes = [Note("demands:\n" + "\n".join(row(unit) for unit in units))]
     notes += [Note(f"{spelled(unit.name)} is declared here", unit.location) for unit in units[1:]]
     where = units[0].location if units else problem.location
-    diagnostics.error(failure.id, f"kernel '{problem.name}': {failure.message}", where, notes=notes)
+    diagnostics.error(failure.id, f"kernel '{problem.name}': {failure.message}", where, notes=notes, hint=failure.hint)

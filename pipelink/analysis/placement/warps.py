@@ -14,17 +14,25 @@ import math
 
 from pipelink.model.demand import Budget, Group, Problem, Role, Unit, WarpPlan, spelled
 from pipelink.support.diagnostics import Location
-from pipelink.target import MAX_CTA_WARPS, SETMAXNREG_MAX, SETMAXNREG_MIN, SETMAXNREG_STEP, WARPGROUP_WARPS
+from pipelink.target import (
+    MAX_CTA_WARPS,
+    SETMAXNREG_MAX,
+    SETMAXNREG_MIN,
+    SETMAXNREG_STEP,
+    WARPGROUP_WARPS,
+    split_that_fits,
+)
 
 
 class WarpFailure(Exception):
-    """No placement of the warps: which diagnostic, and the units that collide."""
+    """No placement of the warps: which diagnostic, the units that collide, and what would fit."""
 
-    def __init__(self, id: str, message: str, units: tuple[Unit, ...]) -> None:
+    def __init__(self, id: str, message: str, units: tuple[Unit, ...], hint: str | None = None) -> None:
         super().__init__(message)
         self.id = id
         self.message = message
         self.units = units
+        self.hint = hint
 
 
 def units_of(problem: Problem) -> list[Unit]:
@@ -268,4 +276,11 @@ def _overcommitted(
         f"{total - pool} over the pool of {groups} x {entry} = {pool}"
     )
     inside = dict.fromkeys(u for own in members for u in own)
-    return WarpFailure("register-overcommit", message, tuple(sorted(inside, key=lambda u: -u.range[0])))
+    split = split_that_fits([(value, len(own)) for value, own in zip(values, sets, strict=True)], pool)
+    hint = None
+    if split is not None:
+        counts = {
+            spelled(u.name): count for count, own in zip(split, sets, strict=True) for g in own for u in members[g]
+        }
+        hint = f"{', '.join(f'{count} for {name}' for name, count in counts.items())} would fit"
+    return WarpFailure("register-overcommit", message, tuple(sorted(inside, key=lambda u: -u.range[0])), hint)

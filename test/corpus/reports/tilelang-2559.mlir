@@ -14,7 +14,7 @@ module @lib.math attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "math", warps = 4, align = 4, registers = [240, 240]} : () -> ()
   "pipelink.port"() {sym_name = "a", direction = "in", kind = "stream", touch = "wgmma", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
 }
-// expected-error @below {{kernel 'k' needs at least 33792 registers for each of 2 CTAs, sm_90a has 65536 [register-overcommit]}}
+// expected-error @below {{kernel 'k' needs at least 24 x 128 + 240 x 128 = 33792 registers for each of 2 CTAs, 1024 over the 32768 that sm_90a has [register-overcommit]}}
 module @k attributes {pipelink.kernel = {target = "sm_90a", min_ctas = 2}} {
   "pipelink.instance"() {sym_name = "load", component = @lib.load} : () -> ()
   "pipelink.instance"() {sym_name = "math", component = @lib.math} : () -> ()
