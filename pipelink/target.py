@@ -46,6 +46,7 @@ class Target:
     tma: bool = False
     clusters: bool = False
     tmem_columns: int = 0
+    family: str = ""  # the name of what all chips of its kind have, where there is one
 
     def has(self, feature: Literal["tma", "clusters", "wgmma", "tensor memory"]) -> bool:
         """Whether the architecture has what some touch of a slot needs."""
@@ -60,7 +61,7 @@ class Target:
 
     def accepts(self, image_arch: str) -> bool:
         """Whether LTO-IR made for ``image_arch`` links into this target: the very same architecture, a plain one
-        that is not newer, or (suffix ``f``) an older member of the same family."""
+        that is not newer, or, unless the target itself is a plain one, (suffix ``f``) an older member of its family."""
         if image_arch == self.name:
             return True
         image = parse_arch(image_arch)
@@ -70,7 +71,7 @@ class Target:
         own = self.capability[0]
         if suffix == "":
             return number <= own
-        return suffix == "f" and number <= own and number // 10 == own // 10
+        return suffix == "f" and bool(self.family) and number <= own and number // 10 == own // 10
 
     def choose(self, image_archs: Iterable[str]) -> str | None:
         """The image to link: an exact match, else the newest acceptable architecture; None if there is none."""
@@ -93,23 +94,45 @@ class Target:
 
 _KIB = 1024
 _SM80 = Target("sm_80", smem_per_sm=164 * _KIB, smem_per_cta=166912, warps_per_sm=64, ctas_per_sm=32)
-_SM89 = Target("sm_89", smem_per_sm=100 * _KIB, smem_per_cta=101376, warps_per_sm=48, ctas_per_sm=24)
+_SM86 = Target("sm_86", smem_per_sm=100 * _KIB, smem_per_cta=101376, warps_per_sm=48, ctas_per_sm=16)
+_SM87 = replace(_SM80, name="sm_87", warps_per_sm=48, ctas_per_sm=16)
+_SM89 = replace(_SM86, name="sm_89", ctas_per_sm=24)
 _SM90 = Target(
     "sm_90", smem_per_sm=228 * _KIB, smem_per_cta=232448, warps_per_sm=64, ctas_per_sm=32, tma=True, clusters=True
 )
-_SM100A = replace(_SM90, name="sm_100a", setmaxnreg=True, tmem_columns=512)
-_SM120A = replace(_SM89, name="sm_120a", setmaxnreg=True, tma=True, clusters=True)
+_SM110 = replace(_SM90, name="sm_110", warps_per_sm=48, ctas_per_sm=24)
+_SM120 = replace(_SM89, name="sm_120", tma=True, clusters=True)
+
+
+_SM100 = replace(_SM90, name="sm_100")
+_SM103 = replace(_SM90, name="sm_103")
+_SM121 = replace(_SM120, name="sm_121")
+
+
+def _specific(plain: Target, family: str, *, tmem_columns: int = 0) -> Target:
+    """The same chip, with what its ``a`` name adds to the plain one from Blackwell on."""
+    return replace(plain, name=f"{plain.name}a", family=family, setmaxnreg=True, tmem_columns=tmem_columns)
+
 
 TARGETS: dict[str, Target] = {
     t.name: t
     for t in (
         _SM80,
+        _SM86,
+        _SM87,
         _SM89,
         _SM90,
         replace(_SM90, name="sm_90a", setmaxnreg=True, wgmma=True),
-        _SM100A,
-        replace(_SM100A, name="sm_103a"),
-        _SM120A,
+        _SM100,
+        _specific(_SM100, "sm_100f", tmem_columns=512),
+        _SM103,
+        _specific(_SM103, "sm_100f", tmem_columns=512),
+        _SM110,
+        _specific(_SM110, "sm_110f", tmem_columns=512),
+        _SM120,
+        _specific(_SM120, "sm_120f"),
+        _SM121,
+        _specific(_SM121, "sm_120f"),
     )
 }
 
@@ -127,7 +150,7 @@ def split_that_fits(needs: Sequence[tuple[int, int]], pool: int) -> list[int] | 
 
 #: Architectures that images are made for beside the targets: what every member of a family has.  nvJitLink makes no
 #: cubins for them.
-FAMILIES = ("sm_100f",)
+FAMILIES = tuple(dict.fromkeys(t.family for t in TARGETS.values() if t.family))
 
 
 def require_image_arch(name: str) -> None:

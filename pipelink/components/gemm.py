@@ -34,9 +34,9 @@ class Objects:
 
             source = next(folder / f"{name}.cu" for folder in self.sources if (folder / f"{name}.cu").is_file())
             output = self.folder / f"{name}.o"
-            arch = SOURCES.get(name, self.arch)
+            archs = [f"--arch={arch}" for arch in SOURCES.get(name, (self.arch,))]
             options = ["--include-cutlass"] if "<cute/" in source.read_text() else []
-            if not output.exists() and pl_cc.main([str(source), "-o", str(output), "--arch", arch, *options]):
+            if not output.exists() and pl_cc.main([str(source), "-o", str(output), *archs, *options]):
                 raise RuntimeError(f"pl-cc failed on {source}")
             self.made[name] = output
         return self.made[name]

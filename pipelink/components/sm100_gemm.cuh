@@ -1,4 +1,4 @@
-// The mainloop of a Blackwell GEMM (sm_100a, sm_103a), C[M,N] = A[M,K] * B[N,K]^T, and what reads its accumulators.
+// The mainloop of a Blackwell GEMM (sm_100a, …), C[M,N] = A[M,K] * B[N,K]^T, and what reads its accumulators.
 //
 // Three roles on warps of their own: a TMA loader (that of sm_90a: PLC_TMA_LOADER), one thread that issues tcgen05.mma,
 // and four warps that bring the accumulators from tensor memory to an epilogue.  The accumulators are a ring of two

@@ -1,4 +1,4 @@
-// Multiplies tiles of A and B out of a ring with tcgen05.mma into accumulators in tensor memory.  sm_100a, sm_103a.
+// Multiplies tiles of A and B out of a ring with tcgen05.mma into accumulators in tensor memory.  sm_100a and later.
 #include "sm100_gemm.cuh"
 
 PLC_UMMA_MAINLOOP(plc::sm100_mainloop_128x256x64, 256, 1, PLC_ONE_CTA)

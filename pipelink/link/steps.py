@@ -116,7 +116,7 @@ def _run(
     if stop in ("nvvm", "ltoir"):
         return emitted(entry.nvvm if stop == "nvvm" else entry.ltoir)
 
-    transfers = transfer_images(placed, launch, request, cache, watch)
+    transfers = transfer_images(placed, launch, source.arch, request, cache, watch)
     images = link_inputs(entry, transfers, source, request, watch)
     if stop == "ptx":
         return emitted(link_images(images, source, request, watch, ptx=True).data)
@@ -303,14 +303,15 @@ def compile_entry(source: Source, request: Request, watch: Observer) -> Entry:
 
 
 def transfer_images(
-    placed: Placed, launch: dict[str, Any], request: Request, cache: Cache | None, watch: Observer
+    placed: Placed, launch: dict[str, Any], arch: str, request: Request, cache: Cache | None, watch: Observer
 ) -> list[Image]:
-    """LTO-IR of the transfers that were placed, and of what a debug link adds, each once, by name."""
+    """LTO-IR, to be linked for ``arch``, of the transfers that were placed, and of what a debug link adds, each once,
+    by name."""
     from pipelink.backend.nvjitlink import Image
 
     names = {*placed.transfers, *((_WATCH,) if "debug" in launch else ())}
     defines = ("PL_DEBUG_HANGS=1",) if _has_limit(launch) else ()
-    return [Image(name, _compile_transfer(name, defines, request, cache, watch)) for name in sorted(names)]
+    return [Image(name, _compile_transfer(name, arch, defines, request, cache, watch)) for name in sorted(names)]
 
 
 def _has_limit(launch: dict[str, Any]) -> bool:
@@ -318,15 +319,17 @@ def _has_limit(launch: dict[str, Any]) -> bool:
 
 
 def _compile_transfer(
-    name: str, defines: Sequence[str], request: Request, cache: Cache | None, watch: Observer
+    name: str, goal: str, defines: Sequence[str], request: Request, cache: Cache | None, watch: Observer
 ) -> bytes:
-    """LTO-IR of one transfer source, for the oldest architecture that all its transfers run on."""
+    """LTO-IR of one transfer source, for the oldest architecture that all its transfers run on and that links for
+    ``goal``."""
     from pipelink import transfers
     from pipelink.backend import toolchain
-    from pipelink.target import parse_arch
+    from pipelink.target import parse_arch, target
 
     folder = Path(transfers.__file__).parent
-    archs = {t.min_arch for t in transfers.TRANSFERS if name in (t.sources or ())} or {_WATCH_ARCH}
+    wanted = {t.arch_for(target(goal)) for t in transfers.TRANSFERS if name in (t.sources or ())}
+    archs = [arch for arch in wanted if arch is not None] or [_WATCH_ARCH]
     arch = max(archs, key=lambda text: parse_arch(text) or (0, ""))
 
     def build() -> dict[str, bytes]:
@@ -341,8 +344,8 @@ def _compile_transfer(
     if cache is None:
         return build()["ltoir"]
     files = sorted(folder.glob("*.cu*"))
-    wanted = key.key_of_transfer(name, arch, lineinfo=request.lineinfo, defines=defines, sources=files)
-    return cache.fetch(wanted, build)[0]["ltoir"]
+    known = key.key_of_transfer(name, arch, lineinfo=request.lineinfo, defines=defines, sources=files)
+    return cache.fetch(known, build)[0]["ltoir"]
 
 
 def link_inputs(

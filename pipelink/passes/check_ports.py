@@ -203,7 +203,7 @@ def _check_transfer(edge: Edge, target: Target, diagnostics: Diagnostics) -> Non
             refused[name] = Refusal(why)
     fitting = list(names)
     for name in fitting:
-        if not target.accepts(BY_NAME[name].min_arch):
+        if BY_NAME[name].arch_for(target) is None:
             names.remove(name)
             refused[name] = Refusal(f"it needs {BY_NAME[name].min_arch} or newer")
     where = connect.location

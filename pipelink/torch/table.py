@@ -55,10 +55,10 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("wgmma_64x256x64", "swiglu", ("sm_90a",), (64, 256), 0.9),
     Entry("wgmma_128x64x64", "swiglu", ("sm_90a",), (128, 64), 0.61),
     # linked and disassembled, not run
-    Entry("tcgen05_128x256x64", "swiglu", ("sm_100a", "sm_103a"), (128, 256), 1.0),
-    Entry("sm120_128x128x64", "swiglu", ("sm_120a",), (128, 128), 1.0),
+    Entry("tcgen05_128x256x64", "swiglu", ("sm_100a", "sm_103a", "sm_110a"), (128, 256), 1.0),
+    Entry("sm120_128x128x64", "swiglu", ("sm_120a", "sm_121a"), (128, 128), 1.0),
     # every other device
-    Entry("cp_async", "swiglu", ("sm_80", "sm_90a", "sm_100a", "sm_120a"), (128, 128), 0.5),
+    Entry("cp_async", "swiglu", ("sm_80", "sm_90a", "sm_100a", "sm_110a", "sm_120a", "sm_121a"), (128, 128), 0.5),
 )
 
 

@@ -31,6 +31,7 @@ from pipelink.model.graph import ConnectionGraph, Edge
 from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.support.diagnostics import Diagnostics, Note
 from pipelink.support.protocol import Callers
+from pipelink.target import Target
 from pipelink.transfers.binder import Binder
 
 CLUSTER_CTAS: Final = 2  # CTAs of a cluster that share tiles, or whose tensor cores multiply together
@@ -196,6 +197,11 @@ class Transfer:
     cta_group: ClassVar[int] = 1
 
     # -- check
+
+    def arch_for(self, target: Target) -> str | None:
+        """The architecture to compile its code for, of a link for ``target``; None where that has not the
+        instructions."""
+        return self.min_arch if target.accepts(self.min_arch) else None
 
     def refusal(self, source: Port, target: Port) -> Refusal | None:
         """Why it is not legal between two ports; None where it is."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 from pipelink.ir.placement import ConnectionPlacement, RingPlacement
 from pipelink.ir.views import Connect, Port
 from pipelink.model.binding import Const, CursorPointer, Invoke, SharedAddress
+from pipelink.target import Target
 from pipelink.transfers import touch
 from pipelink.transfers.base import CLUSTER_CTAS, Arrival
 from pipelink.transfers.ring import RingTma
@@ -23,6 +24,10 @@ class _Pair(StreamTransfer):
     cta_group: ClassVar[int] = CLUSTER_CTAS
     commit_function: ClassVar[str] = "pl_pair_commit"
     release_function: ClassVar[str] = "pl_pair_release"
+
+    def arch_for(self, target: Target) -> str | None:
+        """As of what is in tensor memory."""
+        return target.family if target.tmem_columns else None
 
     def joins_ctas(self, connect: Connect) -> bool:
         return True

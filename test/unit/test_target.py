@@ -20,6 +20,14 @@ from pipelink.target import TARGETS, require_image_arch, split_that_fits, target
         ("sm_103a", "sm_100f", True),
         ("sm_100a", "sm_103f", False),
         ("sm_120a", "sm_100f", False),
+        ("sm_110a", "sm_110f", True),
+        ("sm_110a", "sm_100f", False),
+        ("sm_110", "sm_110f", False),
+        ("sm_121a", "sm_120f", True),
+        ("sm_121a", "sm_120a", False),
+        ("sm_121", "sm_120", True),
+        ("sm_87", "sm_86", True),
+        ("sm_86", "sm_87", False),
         ("sm_90", "sm_90a", False),
         ("sm_90a", "compute_80", True),
         ("sm_90a", "gfx942", False),
@@ -60,6 +68,8 @@ def test_every_target_names_itself() -> None:
 
 def test_an_image_may_be_for_a_family() -> None:
     require_image_arch("sm_100f")
+    require_image_arch("sm_110f")
+    require_image_arch("sm_120f")
     require_image_arch("sm_80")
     with pytest.raises(LinkError, match="unknown target 'sm_90f'"):
         require_image_arch("sm_90f")

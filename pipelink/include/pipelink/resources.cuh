@@ -130,7 +130,7 @@ struct mbarrier {
   }
 };
 
-// Columns of tensor memory (sm_100a, sm_103a), in the CTA's one allocation, which the linker makes and frees.
+// Columns of tensor memory (sm_100a, sm_103a, sm_110a), in the CTA's one allocation, which the linker makes and frees.
 template <class Tmem, int Columns, class... A>
 struct tensor_memory {
   static_assert(Columns >= 1 && Columns <= 512, "PL_TMEM(name, columns, ...): 1 to 512 columns");

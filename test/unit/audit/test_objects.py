@@ -24,7 +24,7 @@ PL_CC = Path(sys.executable).parent / "pl-cc"
 SELECTION = {
     "pipelink/components/static_tiles.cu": "sm_80",
     "pipelink/components/staged_store.cu": "sm_80",
-    "pipelink/components/tma_store.cu": components.SOURCES["tma_store"],
+    "pipelink/components/tma_store.cu": components.SOURCES["tma_store"][0],
     "pipelink/components/sm100_mainloop.cu": "sm_100a",
     "test/components/streams.cu": "sm_90a",
     "examples/cmake/scale.cu": "sm_90a",
