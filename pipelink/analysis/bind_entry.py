@@ -39,7 +39,7 @@ def plan(kernel: Kernel, components: Mapping[str, Component], placement: KernelP
     drain = any(
         param.tile for instance in kernel.instances.values() for param in components[instance.component].params.values()
     )
-    entries = _entries(kernel, components, placement, watch, drain)
+    entries = _entries(kernel, components, placement, watch)
     return EntryPlan(
         kernel=kernel.name,
         threads=placement.threads,
@@ -57,7 +57,7 @@ def plan(kernel: Kernel, components: Mapping[str, Component], placement: KernelP
 
 
 def _entries(
-    kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement, watch: Watch, drain: bool
+    kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement, watch: Watch
 ) -> list[RoleEntry]:
     """What runs on the warps, in order of their threads."""
     firsts: dict[RoleKey, int] = {}
@@ -75,21 +75,19 @@ def _entries(
     found: list[RoleEntry] = []
     for name, keys in lifetimes.sequences().items():
         group = tuple(calls.pop(key) for key in keys)
-        meeting = _meeting(kernel, placement.meetings.get(name), drain, placement.tmem_columns is not None)
+        meeting = _meeting(kernel, placement.meetings.get(name), placement.tmem_columns is not None)
         found.append(RoleEntry(firsts[keys[0]], max(c.threads for c in group), group, meeting, watch.done))
     found += [RoleEntry(firsts[key], call.threads, (call,), (), watch.done) for key, call in calls.items()]
     return sorted(found, key=lambda entry: entry.first)
 
 
-def _meeting(kernel: Kernel, barrier: NamedBarrier | None, drain: bool, in_tmem: bool) -> Body:
-    """What each thread of an exclusive group does between two roles.  Copies that it left in flight are waited for, and
-    its accesses come before copies that the next role lets TMA make to the same bytes (PTX ISA, async proxy), and its
-    tcgen05 instructions before the next role's (tcgen05 memory consistency model)."""
+def _meeting(kernel: Kernel, barrier: NamedBarrier | None, in_tmem: bool) -> Body:
+    """What each thread of an exclusive group does between two roles.  Its copies by cp.async, and the reads of its bulk
+    stores, are waited for; its accesses come before copies that the next role lets TMA make to the same bytes (PTX ISA,
+    async proxy), and its tcgen05 instructions before the next role's (tcgen05 memory consistency model)."""
     settled = [Instruction("cp.async.wait_all;")]
-    if drain:
-        settled.append(Instruction(DRAIN))
     if target(kernel.target, kernel.location).tma:
-        settled.append(Instruction("fence.proxy.async.shared::cta;"))
+        settled += [Instruction(DRAIN), Instruction("fence.proxy.async.shared::cta;")]
     meet = Invoke("pl_meet_warp", (), convergent=True)
     if barrier is not None:
         meet = Invoke("pl_meet_warps", (Const(barrier.id), Const(barrier.threads)), convergent=True)

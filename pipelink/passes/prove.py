@@ -101,13 +101,20 @@ def prove_kernel(
 def _check_unread(
     kernel: Kernel, components: Mapping[str, Component], parts: Sequence[Compiled], diagnostics: Diagnostics
 ) -> None:
-    """Refuse streams that are filled and that their reader's protocol never waits for, and streams and tokens that a
-    role by default waits for and that the other end's protocol never gives."""
+    """Refuse streams that are filled and that their reader's protocol never waits for, streams and tokens that a role
+    by default waits for and that the other end's protocol never gives, and mbarriers at which nobody waits."""
     followed = [agent for part in parts for agent in part.system.agents]
     steps = [step for agent in followed for step in agent.code]
     filled = {step.end.port.reference for step in steps if isinstance(step, Give) and step.signals}
     taken = {step.end.port.reference for step in steps if isinstance(step, Take)}
     apart = {role.partition("::")[0] for part in parts for role in part.unproven}
+    for name, instance in kernel.instances.items():
+        for mbarrier in components[instance.component].mbarriers.values():
+            at = f"@{name}::@{mbarrier.name}"
+            if at in filled and at not in taken and name not in apart:
+                message = f"'{at}' is arrived at, and nobody ever waits there"
+                hint = f"let the protocol say {mbarrier.name}.wait before what is under way there is needed, or lost"
+                diagnostics.error("rate-mismatch", message, mbarrier.location, hint=hint)
     for connect in kernel.connects:
         reader = components[kernel.instances[connect.target.root].component]
         port = reader.ports[connect.target.leaf]

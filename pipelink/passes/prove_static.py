@@ -28,7 +28,7 @@ from pipelink.support.protocol import Action, Block, Choose, Fence, Rank, Repeat
 from pipelink.target import SMEM_BASE, WARPGROUP_WARPS, Target, target
 from pipelink.transfers import CLUSTER_CTAS, placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
-from pipelink.transfers.signal import SignalPlacement
+from pipelink.transfers.signal import SignalPlacement, memory_of
 from pipelink.transfers.touch import COMMIT, TX, mixes_proxies, refills, wanted_unit
 
 _LARGE = 1 << 20  # a dimension of which only grids that are bounded otherwise stay small
@@ -149,6 +149,7 @@ def _check_unit_of(ends: _Ends, user: RoleKey, unit: str, what: str, diagnostics
 def _check_cursors(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnostics) -> None:
     """A thread has one position in the frame for each ring that it uses."""
     uses: list[tuple[int, str, tuple[RoleKey, ...], Location]] = []
+    counters: dict[str | None, int] = {}
     for connect in kernel.connects:
         placed = placement_of(connect)
         for side, ref in (("producer", connect.source), ("consumer", connect.target)):
@@ -158,6 +159,11 @@ def _check_cursors(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnostic
                 users = lifetimes.port_users(ref.root, ref.leaf)
                 uses.append((cursor, ring, users, connect.location))
         if isinstance(placed, SignalPlacement) and placed.cursor is not None:
+            memory = memory_of(kernel, connect.source, placed.workspace)
+            if counters.setdefault(memory, placed.cursor) != placed.cursor:
+                message = f"signals in {memory} have positions {counters[memory]} and {placed.cursor} of the frame: "
+                message += "each warp would begin the launch's epoch twice"
+                diagnostics.error("bad-placement", message, connect.location)
             for ref in (connect.source, connect.target):
                 users = lifetimes.port_users(ref.root, ref.leaf)
                 uses.append((placed.cursor, f"signals in {placed.workspace}", users, connect.location))

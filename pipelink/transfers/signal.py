@@ -51,7 +51,7 @@ class Signal(Transfer):
         for key in ("scope", "owner", "epoch", "reset", "workspace"):
             given = (source.port.data.get(key), target.port.data.get(key))
             if key == "workspace":
-                given = (_memory(graph.kernel, ends[0], given[0]), _memory(graph.kernel, ends[1], given[1]))
+                given = (memory_of(graph.kernel, ends[0], given[0]), memory_of(graph.kernel, ends[1], given[1]))
             if given[0] != given[1]:
                 report_disagreement(edge, f"the signal's {key}", given[0] or "none", given[1] or "none", diagnostics)
         data, where = source.port.data, edge.connect.location
@@ -95,7 +95,7 @@ class Signal(Transfer):
         stated: dict[str, Any] = {name: source.data.get(name) for name in _STATED}
         ends = [plan.site.lifetimes.components[ref.root] for ref in (connect.source, connect.target)]
         known = all(name in component.params for component in ends for name in _parameters(source))
-        memory = _memory(plan.site.lifetimes.kernel, connect.source, source.workspace)
+        memory = memory_of(plan.site.lifetimes.kernel, connect.source, source.workspace)
         cursor = solved.cursor(f"signals in {memory}", "") if known and _by_epochs(source) else None
         return SignalPlacement(transfer=self.name, cursor=cursor, **stated)
 
@@ -154,7 +154,7 @@ def _parameters(port: Port) -> tuple[str, ...]:
     return (*found, f"{port.workspace}_table") if port.owner == "peer" else found
 
 
-def _memory(kernel: Kernel, ref: SymbolRef, name: str | None) -> str | None:
+def memory_of(kernel: Kernel, ref: SymbolRef, name: str | None) -> str | None:
     """What the kernel calls the memory that a port's component calls ``name``."""
     return kernel.instances[ref.root].rename.get(name, name) if name is not None else None
 

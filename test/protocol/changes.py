@@ -19,8 +19,8 @@ Path = tuple[str | int, ...]
 @dataclass(frozen=True)
 class Change:
     """``place`` names a dictionary: ("kernel",), ("instance", name), ("connect", index, ...), or an operation of a
-    component, ("protocol" | "smem" | "role", component, name); each of ``edits`` is a path in it with its new value
-    (None: removed), of an operation the attribute."""
+    component, ("protocol" | "smem" | "role" | "mbarrier", component, name); each of ``edits`` is a path in it with its
+    new value (None: removed), of an operation the attribute."""
 
     kind: str
     what: str
@@ -28,10 +28,11 @@ class Change:
     edits: tuple[tuple[Path, Any], ...]
 
     def apply(self, kernel: Kernel, components: Mapping[str, Component]) -> None:
-        if self.place[0] in ("protocol", "smem", "role"):
+        if self.place[0] in ("protocol", "smem", "role", "mbarrier"):
             which, component, of = self.place
             views = components[component]
-            view = {"protocol": views.protocols, "smem": views.smem, "role": views.roles}[which][of]
+            known = {"protocol": views.protocols, "smem": views.smem, "role": views.roles, "mbarrier": views.mbarriers}
+            view = known[which][of]
             for (attribute,), new in self.edits:
                 view.set(str(attribute), new)
             return
@@ -94,6 +95,9 @@ def _kernel(kernel: Kernel) -> Iterator[Change]:
         for value in dict.fromkeys((16, count - 8, count + 4, count + 8, count + 64, 24, 256)):
             what = f"warpgroup {i}: {count} -> {value}"
             yield change("registers", what, "warpgroups", i, "registers", value=value)
+    for group, one in placement.get("meetings", {}).items():
+        yield from _named(kernel, ("kernel",), ("meetings", group), f"group {group}", one)
+        yield change("meeting", f"group {group}: none", "meetings", group, value=None)
     yield change("shared memory", "less than is placed", "smem_bytes", value=placement["smem_bytes"] - 128)
 
 
@@ -123,7 +127,8 @@ def _barrier_ids(kernel: Kernel) -> dict[str, int]:
     for connect in kernel.connects:
         if "barrier" in (connect.data.get("placement") or {}):
             found[f"{connect.source} conversion"] = (connect.data.get("placement") or {})["barrier"]["id"]
-    return found
+    meetings: dict[str, Any] = (kernel.data.get("pipelink.placement") or {}).get("meetings", {})
+    return found | {f"group {name}": one["id"] for name, one in meetings.items()}
 
 
 def _named(kernel: Kernel, place: tuple[Any, ...], path: Path, name: str, barrier: dict[str, int]) -> Iterator[Change]:
@@ -161,6 +166,8 @@ def _ring(name: str, indices: list[int], kernel: Kernel) -> Iterator[Change]:
         yield Change("initial parity", f"{name}: flipped", place, ((("initial",), 1 - placed["initial"]),))
         yield from _units(name, place, "producer_unit", placed)
         yield Change("mbarrier", f"{name}: 8 bytes further", place, ((("full",), placed["full"] + 8),))
+    if placed["transfer"] == "signal":
+        yield from _signal(name, places[0], placed)
     if "stages" not in placed:
         return
     stages = placed["stages"]
@@ -201,6 +208,20 @@ def _ring(name: str, indices: list[int], kernel: Kernel) -> Iterator[Change]:
         yield Change("address", what, ("connect", index), ((("buffers", 0, "address"), shifted),))
 
 
+def _signal(name: str, place: tuple[Any, ...], placed: dict[str, Any]) -> Iterator[Change]:
+    """Another scope, memory or way of counting than both ends state, and another place of the frame."""
+    edits: list[tuple[str, Any]] = [
+        *(("scope", scope) for scope in ("cta", "cluster", "gpu", "system")),
+        *(("owner", owner) for owner in ("workspace", "peer")),
+        *(("reset", reset) for reset in ("epoch", "launch", None)),
+        ("workspace", "others"),
+        *(("cursor", placed["cursor"] + by) for by in (1, 64) if "cursor" in placed),
+    ]
+    for key, value in edits:
+        if placed.get(key) != value:
+            yield Change("signal", f"{name}: {key} {placed.get(key)} -> {value}", place, (((key,), value),))
+
+
 def _units(name: str, place: tuple[Any, ...], key: str, placed: dict[str, Any]) -> Iterator[Change]:
     if placed[key] in ("thread", "warp", "warpgroup"):
         for unit in ("thread", "warp", "warpgroup"):
@@ -221,6 +242,10 @@ def _instance(name: str, instance: Instance, kernel: Kernel) -> Iterator[Change]
         for by in (8, 256):
             what = f"{name}::{buffer}: {by} bytes further"
             yield Change("address", what, place, ((("smem", buffer), address + by),))
+    for mbarrier, address in placed.get("mbarriers", {}).items():
+        for by in (8, -8, 256):
+            what = f"{name}::{mbarrier}: {by:+} bytes"
+            yield Change("mbarrier", what, place, ((("mbarriers", mbarrier), address + by),))
     for role, one in placed.get("roles", {}).items():
         for other in kernel.instances.values():
             for taken, where in (other.data.get("placement") or {}).get("roles", {}).items():
@@ -230,11 +255,11 @@ def _instance(name: str, instance: Instance, kernel: Kernel) -> Iterator[Change]
         at = (("roles", role, "first_warp"), one["first_warp"] + 1)
         yield Change("warps", f"{name}::{role}: one warp further", place, (at,))
     for param, one in placed.get("params", {}).items():
-        if "value" in one:
+        if isinstance(one.get("value"), int):
             for value in (one["value"] - 1, one["value"] + 1, 0):
                 what = f"{name}::{param}: {one['value']} -> {value}"
                 yield Change("trip count", what, place, ((("params", param, "value"), value),))
-        else:
+        elif "field" in one:
             yield Change("trip count", f"{name}::{param}: bound to 2", place, ((("params", param), {"value": 2}),))
     for port, ring in placed.get("locals", {}).items():
         at = ("locals", port)
@@ -256,6 +281,10 @@ def _contract(component: Component) -> Iterator[Change]:
             for value in ([begin, end + 1], [max(begin - 1, 0), end]):
                 what = f"{component.name}::{buffer.name}: {[begin, end]} -> {value}"
                 yield Change("live interval", what, ("smem", component.name, buffer.name), ((("live",), value),))
+    for one in component.mbarriers.values():
+        for value in dict.fromkeys((max(one.arrivals - 1, 1), one.arrivals + 1, 32 * one.arrivals)):
+            what = f"{component.name}::{one.name}: of {one.arrivals} -> {value}"
+            yield Change("arrival count", what, ("mbarrier", component.name, one.name), ((("arrivals",), value),))
     for role in component.roles.values():
         if role.registers is not None:
             low, high = role.registers

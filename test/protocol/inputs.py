@@ -7,107 +7,29 @@ from __future__ import annotations
 
 from typing import Any
 
-ITEM = '{element = "f32", shape = [32, 32], layout = "row_major", bytes = 4096 : i64, align = 128 : i64}'
-SWIZZLED = '{element = "bf16", shape = [64, 64], layout = "swizzle128", bytes = 8192 : i64, align = 1024 : i64}'
-ROWS = '{element = "bf16", shape = [64, 64], layout = "row_major", bytes = 8192 : i64, align = 128 : i64}'
-COLUMNS = '{element = "f32", shape = [128, 64], layout = "row_major", bytes = 32768 : i64, space = "tmem", columns = 64 : i64}'  # noqa: E501
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int):
-        return f"{value} : i64"
-    if isinstance(value, list):
-        return "[" + ", ".join(str(item) for item in value) + "]"
-    return value if value.startswith(("[", "@", "{")) else f'"{value}"'
-
-
-def _op(op: str, /, **attributes: Any) -> str:
-    inner = ", ".join(f"{key} = {_value(value)}" for key, value in attributes.items())
-    return f'  "pipelink.{op}"() {{{inner}}} : () -> ()\n'
-
-
-def role(name: str, warps: int, **more: Any) -> str:
-    return _op("role", sym_name=name, warps=warps, **more)
-
-
-def _stream(name: str, direction: str, touch: str, tiles: str, **more: Any) -> str:
-    stages = more.pop("stages", [1, 8])
-    return _op(
-        "port",
-        sym_name=name,
-        direction=direction,
-        kind="stream",
-        touch=touch,
-        tiles=f"[{tiles}]",
-        stages=stages,
-        **more,
-    )
-
-
-def out(name: str, touch: str = "threads", tiles: str = ITEM, **more: Any) -> str:
-    return _stream(name, "out", touch, tiles, **more)
-
-
-def into(name: str, touch: str = "threads", tiles: str = ITEM, **more: Any) -> str:
-    return _stream(name, "in", touch, tiles, **more)
-
-
-def local(name: str, tiles: str = ITEM, **more: Any) -> str:
-    return _stream(name, "local", "cp_async", tiles, **more)
-
-
-def token(name: str, direction: str, **more: Any) -> str:
-    return _op("port", sym_name=name, direction=direction, kind="token", **more)
-
-
-def calls(name: str, signature: str = "void(i32)", direction: str = "calls") -> str:
-    return _op("port", sym_name=name, direction=direction, kind="call", signature=signature)
-
-
-def answers(name: str, signature: str = "void(i32)") -> str:
-    return calls(name, signature, "answers")
-
-
-def smem(name: str, size: int, **more: Any) -> str:
-    return _op("smem", sym_name=name, bytes=size, align=128, **more)
-
-
-def barrier(name: str, threads: int) -> str:
-    return _op("barrier", sym_name=name, threads=threads)
-
-
-def count(name: str) -> str:
-    """A trip count: a scalar argument of that name."""
-    return _op("param", sym_name=name, type="i32", bytes=4, align=4)
-
-
-def says(of: str, text: str) -> str:
-    return _op("protocol", of=of, text=text)
-
-
-def component(name: str, *parts: str) -> str:
-    return f"module @{name} attributes {{pipelink.component = {{abi = 1 : i64}}}} {{\n{''.join(parts)}}}\n"
-
-
-def kernel(*parts: str, target: str = "sm_90a", cluster: int = 1, **instances: str) -> str:
-    """``parts``: ``a.x > b.y`` connects, with attributes behind a blank; other text is an operation."""
-    lines = [_op("instance", sym_name=name, component=f"@{of}") for name, of in instances.items()]
-    for part in parts:
-        if ">" not in part or part.startswith("  "):
-            lines.append(part)
-            continue
-        ends, _, more = part.partition(" | ")
-        source, target_port = (f"@{end.strip().replace('.', '::@')}" for end in ends.split(">"))
-        extra = f", {more}" if more else ""
-        lines.append(f'  "pipelink.connect"() {{source = {source}, target = {target_port}{extra}}} : () -> ()\n')
-    lines.append(f'  "pipelink.grid"() {{value = ["{cluster}", "1", "1"]}} : () -> ()\n')
-    if cluster > 1:
-        lines.append(_op("cluster", value=[f"{cluster} : i64", "1 : i64", "1 : i64"]))
-        lines.append(_op("promise", name="cluster_lockstep", value=2))
-    return f'module @k attributes {{pipelink.kernel = {{target = "{target}"}}}} {{\n{"".join(lines)}}}\n'
-
+from test.protocol.contracts import (
+    COLUMNS,
+    ITEM,
+    ROWS,
+    SWIZZLED,
+    answers,
+    barrier,
+    calls,
+    component,
+    count,
+    counters,
+    into,
+    kernel,
+    local,
+    mbarrier,
+    op,
+    out,
+    role,
+    says,
+    signal,
+    smem,
+    token,
+)
 
 TILES = answers("next", "struct<12,4>(i32)")
 WORK = calls("work", "struct<12,4>(i32)")
@@ -160,7 +82,7 @@ def staged() -> str:
     return LOADER + MAINLOOP + SCHEDULER + STAGED + CHUNKS + kernel(
         "load.ab > mma.ab | stages = 2 : i64", "load.work > tiles.next", "mma.work > tiles.next",
         "mma.store > finish.store", "finish.blocks > store.blocks", "store.work > tiles.next",
-        _op("bind", param="@store::@slots", value=2),
+        op("bind", param="@store::@slots", value=2),
         load="t.loader", mma="t.mainloop", tiles="t.tiles", finish="t.staged", store="t.chunks",
     )  # fmt: skip
 
@@ -406,8 +328,8 @@ def unstated() -> str:
 def bound() -> str:
     return PAGES + SUM + kernel(
         "p.x > s.x | stages = 2 : i64",
-        _op("bind", param="@p::@n", value=3),
-        _op("bind", param="@s::@n", value=3),
+        op("bind", param="@p::@n", value=3),
+        op("bind", param="@s::@n", value=3),
         p="t.pages", s="t.sum",
     )  # fmt: skip
 
@@ -474,6 +396,121 @@ def clustered() -> str:
     )  # fmt: skip
 
 
+def pages() -> str:
+    """Pages go through global memory: threads write and signal, TMA fetches, and who has read signals back."""
+    return component(
+        "t.author",
+        role("fill", 1),
+        counters(),
+        signal("written", "out"),
+        signal("read", "in"),
+        count("n"),
+        says("fill", "written.signal; repeat n { written.signal; read.await; } read.await;"),
+    ) + component(
+        "t.fetcher",
+        role("load", 1, threads="one"),
+        counters(),
+        signal("written", "in"),
+        out("x", "tma"),
+        count("n"),
+        says("load", "repeat n + 1 { written.await; x.acquire; x.copy; }"),
+    ) + component(
+        "t.critic",
+        role("run", 2),
+        counters(),
+        signal("read", "out"),
+        into("x"),
+        barrier("met", 64),
+        count("n"),
+        says("run", "repeat n + 1 { x.wait; x.release; met.sync; read.signal by 1 warp; }"),
+    ) + kernel(
+        "a.written > f.written", "f.x > c.x | stages = 1 : i64", "c.read > a.read",
+        a="t.author", f="t.fetcher", c="t.critic",
+    )  # fmt: skip
+
+
+def polled() -> str:
+    """A flag without device code of the linker's: its component polls, and orders its copies behind the poll itself."""
+    flag: dict[str, Any] = {"reset": "launch"}
+    zeroed = op("workspace", name="flags", bytes="4", init="zero") + op("resident")
+    return component(
+        "t.flag", role("run", 1), signal("ready", "out", **flag), zeroed, says("run", "ready.signal;")
+    ) + component(
+        "t.poller",
+        role("load", 1, threads="one"),
+        signal("see", "in", **flag),
+        out("x", "tma"),
+        count("n"),
+        says("load", "see.await; fence async; repeat n { x.acquire; x.copy; }"),
+    ) + SUM + kernel(
+        "f.ready > l.see", "l.x > s.x | stages = 1 : i64", f="t.flag", l="t.poller", s="t.sum"
+    )  # fmt: skip
+
+
+def own_mbarriers(slots: int) -> str:
+    """Buffers handed from one role to another by mbarriers of their component's own."""
+    pages = range(slots)
+    full = " ".join(f"page{i}.write; full.arrive;" for i in pages)
+    again = " ".join(f"free.wait; page{i}.write; full.arrive;" for i in pages)
+    last = " ".join(f"free.wait; page{i}.write;" for i in pages)
+    taken = " ".join(f"full.wait; page{i}.read; met.sync; free.arrive by 1 warp;" for i in pages)
+    return component(
+        "t.own",
+        role("a", 1),
+        role("b", 2),
+        *(smem(f"page{i}", 1024) for i in pages),
+        mbarrier("full", 32, slots),
+        mbarrier("free", 1, slots),
+        barrier("met", 64),
+        count("n"),
+        says("a", f"{full} repeat n {{ {again} }} {last}"),
+        says("b", f"{taken} repeat n {{ {taken} }}"),
+    ) + kernel(a="t.own")
+
+
+def exclusive() -> str:
+    """Two roles on the same warps, one after the other: the second reads on in the ring of the first, and meets a role
+    on other warps."""
+    return component(
+        "t.sender", role("run", 1), out("x"), says("run", "repeat 5 { x.acquire; x.commit; }")
+    ) + component(
+        "t.taker", role("run", 2), into("x"), says("run", "repeat 2 { x.wait; x.release; }")
+    ) + component(
+        "t.next",
+        role("run", 2),
+        role("note", 1),
+        into("x", role="run"),
+        barrier("met", 96),
+        says("run", "repeat 3 { x.wait; x.release; } met.sync;"),
+        says("note", "met.sync;"),
+    ) + kernel(
+        "w.x > a.x | stages = 2 : i64", "w.x > b.x | stages = 2 : i64",
+        op("exclusive", name="g", roles="[@a::@run, @b::@run]"),
+        w="t.sender", a="t.taker", b="t.next",
+    )  # fmt: skip
+
+
+def scratch() -> str:
+    """Buffers of roles of several sizes at one place: four warps, which divide theirs, one warp, and four again, which
+    meet."""
+    return component(
+        "t.plain", role("run", 4), smem("scratch", 512), says("run", "scratch.write;")
+    ) + component(
+        "t.four",
+        role("run", 4),
+        role("note", 1),
+        smem("scratch", 512, role="run"),
+        barrier("met", 160),
+        says("run", "scratch.write; met.sync; scratch.read by 1 warp;"),
+        says("note", "met.sync;"),
+    ) + component(
+        "t.alone", role("run", 1), smem("scratch", 512), says("run", "scratch.write; scratch.read;")
+    ) + kernel(
+        op("exclusive", name="g", roles="[@a::@run, @c::@run, @b::@run]"),
+        a="t.plain", b="t.four", c="t.alone",
+    )  # fmt: skip
+
+
 INPUTS: dict[str, str] = {
     "gemm_2": gemm(2),
     "gemm_3": gemm(3),
@@ -498,4 +535,10 @@ INPUTS: dict[str, str] = {
     "pair_of_slots": pair_of_slots(),
     "accumulators": accumulators(),
     "clustered": clustered(),
+    "pages": pages(),
+    "polled": polled(),
+    "own_mbarriers_1": own_mbarriers(1),
+    "own_mbarriers_2": own_mbarriers(2),
+    "exclusive": exclusive(),
+    "scratch": scratch(),
 }

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from pipelink.ir.views import Component, Kernel
+from test.protocol.explore import Verdict, explore
 from test.protocol.machine import Counts, Fault, Machine, Symbol, assignments
 from test.protocol.programs import Builder
-from test.protocol.simulator import Simulator, Verdict
+from test.protocol.simulator import Simulator
 
 MOST = 5  # of any count
 
@@ -27,9 +28,10 @@ def parts_of(machine: Machine) -> Iterator[Machine]:
 
     for i, mover in enumerate(machine.movers):
         keys: set[Any] = {("barrier", op[1]) for op in mover.ops if op[0] == "meet"}
-        used = mover.mentions | {op[1] for op in mover.ops if op[0] not in ("meet", "met", "jump")}
+        used = mover.mentions | {op[1] for op in mover.ops if op[0] not in ("meet", "met", "jump", "settle")}
         for use in (machine.uses[index] for index in used):
-            keys |= {("owner", use.owner)} | {("cell", cell) for stage in use.cells for cell in stage}
+            keys |= {("owner", owner) for owner in (use.owner, *use.sources)}
+            keys |= {("cell", cell) for stage in use.cells for cell in stage}
             keys |= {("cell", cell) for cell in use.word_cells}
             if use.kind not in ("buffer", "local"):
                 keys |= {("at", use.cta, at + 8 * s) for at in (use.full, use.empty) if at for s in range(use.stages)}
@@ -51,7 +53,7 @@ def simulate(kernel: Kernel, components: Mapping[str, Component], values: Mappin
         return Verdict(str(fault), "fault", counts=tuple(values.items()))
     states = 0
     for part in parts_of(machine):
-        found = Simulator(part, initial_parities(kernel)).explore(limit)
+        found = explore(Simulator(part, initial_parities(kernel)), limit)
         states += found.states
         if found.problem is not None:
             return replace(found, states=states, counts=tuple(values.items()))

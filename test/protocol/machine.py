@@ -21,7 +21,7 @@ class Fault(Exception):
 
 
 class UnsupportedError(Exception):
-    """What the simulator does not know: ports of dispatch, lease and signals."""
+    """What the simulator does not know: ports of dispatch and lease."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Use:
 
     index: int
     name: str
-    kind: str  # out, in, local, token_out, token_in, buffer
+    kind: str  # out, in, local, token_out, token_in, buffer, arrives, waits, signal, await
     mode: str  # r or w
     owner: str  # whose items: the ring's source port and instance, or the buffer
     cta: int
@@ -48,10 +48,15 @@ class Use:
     divided: bool = False  # a buffer of a component without barriers: each warp has a part to itself
     parts: tuple[tuple[str, int], ...] = ()  # who fills a slot: movers, or the TMA of CTAs
     credit: int = 0
+    sources: tuple[str, ...] = ()  # of one that awaits: the ports that signal it
+    counted: int = -1  # the use with whose items those of this one are counted: itself, or that of a role before
     places: list[list[Interval]] = field(default_factory=list)
     masks: list[int] = field(default_factory=list)
     cells: list[list[int]] = field(default_factory=list)
     word_cells: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.counted = self.index if self.counted < 0 else self.counted
 
 
 @dataclass

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,11 @@ from pipelink.ir.views import Component, Kernel
 from pipelink.passes.pipeline import parse_pipeline, run_pipeline
 from pipelink.support.diagnostics import Diagnostics, LinkError
 from test.protocol import changes
+from test.protocol.explore import LimitError
 from test.protocol.inputs import INPUTS
 from test.protocol.judge import judge
 from test.protocol.machine import UnsupportedError
 from test.protocol.oracles import faults
-from test.protocol.simulator import LimitError
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "mutants.json"
 PROVE = "prove{seconds=20}"
@@ -50,15 +51,17 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Judged:
-    """``problem``: what the simulator or an oracle found, or None; ``refused``: the ids of the errors of ``prove``."""
+    """``problem``: what the simulator or an oracle found, or None; ``refused``: the ids of the errors of ``prove``;
+    ``assumed``: ``prove`` warns that it has not proved the part in question (``unproven``)."""
 
     mutant: Mutant
     problem: str | None
     refused: tuple[str, ...]
+    assumed: bool = False
 
     @property
     def missed(self) -> bool:
-        return self.problem is not None and not self.refused
+        return self.problem is not None and not self.refused and not self.assumed
 
     @property
     def harmless(self) -> bool:
@@ -99,17 +102,18 @@ def opinion(kernel: Kernel, components: dict[str, Component], rounds: int = ROUN
     return None if verdict.problem is None else f"{verdict.kind}: {verdict.problem} [{counts}]"
 
 
-def proved(text: str) -> tuple[str, ...]:
-    """The ids of the errors of ``prove``.  Raises LinkError where it breaks down."""
-    module = parse(text)
+def proved(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The ids of the errors of ``prove``, and its warnings.  Raises LinkError where it breaks down."""
+    module, found = parse(text), Diagnostics()
     try:
-        run_pipeline(parse_pipeline(PROVE), module.operation, diagnostics=Diagnostics())
+        run_pipeline(parse_pipeline(PROVE), module.operation, diagnostics=found)
+        every = found.items
     except LinkError as error:
-        found = {one.id for one in error.diagnostics if one.severity == "error"}
-        if "internal-error" in found:
-            raise
-        return tuple(sorted(found))
-    return ()
+        every = error.diagnostics
+    errors = {one.id for one in every if one.severity == "error"}
+    if "internal-error" in errors:
+        raise LinkError(every)
+    return tuple(sorted(errors)), tuple(one.message for one in every if one.severity == "warning")
 
 
 def decide(mutant: Mutant, *, prove: bool = True) -> Judged | None:
@@ -120,7 +124,20 @@ def decide(mutant: Mutant, *, prove: bool = True) -> Judged | None:
         problem = opinion(views.kernels[0], views.components, rounds)
     except (UnsupportedError, LimitError):
         return None
-    return Judged(mutant, problem, proved(mutant.text) if prove else ())
+    if not prove:
+        return Judged(mutant, problem, ())
+    refused, warnings = proved(mutant.text)
+    return Judged(mutant, problem, refused, problem is not None and _is_assumed(problem, warnings))
+
+
+def _is_assumed(problem: str, warnings: Sequence[str]) -> bool:
+    """Whether it was said that roles are not followed; or all who hang wait for a signal, or for somebody who does, and
+    it was said of each such signal that it is taken to come."""
+    if any(re.fullmatch(r"what '@.*' does is not proved: .*", warning) for warning in warnings):
+        return True
+    ports = re.findall(r" at await (\w+)::(\w+)", problem) if problem.startswith("signal: ") else []
+    named = {f"that signal '@{instance}::@{port}' comes is not proved" for instance, port in ports}
+    return bool(ports) and named <= set(warnings)
 
 
 def explained(one: Judged) -> str | None:
@@ -147,11 +164,13 @@ def summary(judged: list[Judged], undecided: int) -> dict[str, Any]:
     def counts(some: list[Judged]) -> dict[str, Any]:
         wrong = [one for one in some if one.problem is not None]
         refused = sum(bool(one.refused) for one in wrong)
+        assumed = sum(one.assumed and not one.refused for one in wrong)
         return {
             "mutants": len(some),
             "misbehave": len(wrong),
             "refused": refused,
-            "rate": round(refused / len(wrong), 4) if wrong else 1.0,
+            "assumed": assumed,
+            "rate": round((refused + assumed) / len(wrong), 4) if wrong else 1.0,
             "harmless_refused": sum(one.harmless for one in some),
         }
 

@@ -3,10 +3,13 @@ and what the hardware takes, in as few lines as the rules allow."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pipelink.ir.views import Component, Connect, Kernel, Port
+from pipelink.support.protocol import Action, Block, Choose, Fence, Rank, Repeat, Step, Until
+from pipelink.support.protocol_text import parse_text
 
 ASYNC = ("tma", "wgmma", "tcgen05")
 SWIZZLE = {"swizzle128": 1024, "swizzle64": 512, "swizzle32": 256}
@@ -22,6 +25,8 @@ def faults(kernel: Kernel, components: Mapping[str, Component]) -> Iterator[str]
     yield from _registers(kernel, of)
     yield from _addresses(kernel, of)
     yield from _barriers(kernel, of)
+    yield from _signals(kernel, of)
+    yield from _polls(kernel, of)
 
 
 def _ports(connect: Connect, of: Mapping[str, Component]) -> tuple[Port, Port]:
@@ -61,17 +66,22 @@ def _units(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
 
 
 def _warps(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
-    """Each role on warps of its own, all of them launched, whole warpgroups where it wants them."""
+    """Each role, or the roles of an exclusive group, on warps of its own, all of them launched, whole warpgroups where
+    it wants them."""
     taken: dict[int, str] = {}
+    groups = {f"{ref.root}::{ref.leaf}": group.name for group in kernel.exclusives for ref in group.roles}
+    starts: dict[str, int] = {}
     for name, instance in kernel.instances.items():
         for role in of[name].roles.values():
             first = (instance.data.get("placement") or {})["roles"][role.name]["first_warp"]
             if first % role.align or first + role.warps > (kernel.data.get("pipelink.placement") or {})["warps"]:
                 yield f"{name}::{role.name} from warp {first} on"
+            key = groups.get(f"{name}::{role.name}", f"{name}::{role.name}")
             for warp in range(first, first + role.warps):
-                key = f"{name}::{role.name}"
                 if taken.setdefault(warp, key) != key:
                     yield f"{key} and {taken[warp]} on warp {warp}"
+            if starts.setdefault(key, first) != first:
+                yield f"{key} begins on warps {starts[key]} and {first}"
 
 
 def _registers(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
@@ -126,3 +136,58 @@ def _barriers(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
                 yield f"{name}: named barrier {barrier}"
             if barrier["id"] == 0 and "tmem_columns" in (kernel.data.get("pipelink.placement") or {}):
                 yield f"{name}: barrier 0 is the one at which all leave"
+
+
+def _signals(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
+    """Additions and waits are the instructions that the placement names: of the scope, and in the memory, that both
+    ends state."""
+    frame = (kernel.data.get("pipelink.placement") or {}).get("cursors", 0)
+    entered: dict[str, int] = {}
+    for connect in kernel.connects:
+        placed = connect.data.get("placement") or {}
+        if placed.get("transfer") != "signal":
+            continue
+        for port in _ports(connect, of):
+            for key in ("scope", "owner", "reset", "workspace"):
+                if placed.get(key) != port.data.get(key):
+                    yield f"{port.name}: {key} {placed.get(key)}, it states {port.data.get(key)}"
+        if not 0 <= placed.get("cursor", 0) < max(frame, 1):
+            yield f"{connect.source}: position {placed['cursor']} of a frame of {frame}"
+        if "cursor" in placed and entered.setdefault(placed["workspace"], placed["cursor"]) != placed["cursor"]:
+            yield f"{connect.source}: the epoch of its memory is entered twice"
+
+
+def _polls(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
+    """What was polled by ordinary loads is fetched by TMA only behind a fence, on every way (PTX ISA, proxies)."""
+    own = {connect.target.path for connect in kernel.connects if "cursor" in (connect.data.get("placement") or {})}
+    for name, component in of.items():
+        for role, protocol in component.protocols.items():
+            for way in _ways(parse_text(protocol.text)):
+                polled = False
+                for step in way:
+                    if isinstance(step, Fence):
+                        polled = False
+                    elif isinstance(step, Action) and step.verb == "await":
+                        polled = polled or (name, step.subject) not in own
+                    elif isinstance(step, Action) and step.verb == "copy" and polled:
+                        yield f"{name}::{role}: {step.subject} is copied behind a poll without a fence"
+
+
+def _ways(block: Block) -> Iterator[tuple[Step, ...]]:
+    """The ways through a block, its loops with none, one and two rounds."""
+    for steps in itertools.product(*(list(_step_ways(step)) for step in block)):
+        yield tuple(itertools.chain(*steps))
+
+
+def _step_ways(step: Step) -> Iterator[tuple[Step, ...]]:
+    match step:
+        case Repeat(body=body) | Until(body=body):
+            ways = list(_ways(body))
+            yield from ways if isinstance(step, Repeat) and step.at_least_once else [(), *ways]
+            yield from (first + second for first in ways for second in ways)
+        case Rank(body=body):
+            yield from [(), *_ways(body)]
+        case Choose(ways=choices):
+            yield from itertools.chain(*map(_ways, choices))
+        case _:
+            yield (step,)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pipelink.analysis.protocol import language
-from pipelink.ir.views import Component, Connect, Instance, Kernel, Port
+from pipelink.ir.views import Component, Kernel, Port
 from pipelink.support.protocol import Action, Block, Callers, Choose, Fence, Protocol, Rank, Repeat, Step, Until
 from test.protocol.layout import Layout
 from test.protocol.machine import (
@@ -26,31 +26,16 @@ from test.protocol.machine import (
     Use,
     arrivals_of,
     narrower,
-    slots_of,
     taking_part,
     warps_of,
 )
+from test.protocol.uses import Uses
 
 
-class Builder:
+class Builder(Uses):
     def __init__(self, kernel: Kernel, components: Mapping[str, Component], counts: Counts) -> None:
-        self.kernel, self.components, self.counts = kernel, components, counts
-        self.instances: dict[str, Instance] = kernel.instances
-        self.component: dict[str, Component] = {
-            name: components[instance.component] for name, instance in kernel.instances.items()
-        }
-        self.placement: dict[str, Any] = kernel.data.get("pipelink.placement") or {}
-        cluster = self.placement.get("cluster", [1])
-        self.ctas = cluster[0] if len(cluster) else 1
-        self.outgoing: dict[tuple[str, str], list[Connect]] = {}
-        self.incoming: dict[tuple[str, str], Connect] = {}
-        for connect in kernel.connects:
-            if self.placed(connect)["transfer"] in ("dispatch", "lease", "signal"):
-                raise UnsupportedError(self.placed(connect)["transfer"])
-            self.outgoing.setdefault((connect.source.root, connect.source.leaf), []).append(connect)
-            self.incoming[connect.target.root, connect.target.leaf] = connect
-        self.uses: list[Use] = []
-        self.known: dict[tuple[Any, ...], Use] = {}
+        super().__init__(kernel, components)
+        self.counts = counts
         self.movers: list[Mover] = []
         self.barrier_ids: dict[tuple[int, int], None] = {}
         self.touched: set[tuple[str, str]] = set()
@@ -61,10 +46,6 @@ class Builder:
             if self.placed(connect)["transfer"] == "token"
         }
         self.choices: dict[tuple[int, Symbol], int] = {}
-
-    @staticmethod
-    def placed(view: Instance | Connect) -> dict[str, Any]:
-        return view.data["placement"]
 
     # ---------------------------------------------------------------- roles and movers
 
@@ -86,10 +67,9 @@ class Builder:
         for callee, answer, _ in self.callees(instance, block):
             yield from self.inlined(callee, self.protocol(callee, answer).body, depth + 1)
 
-    def make_movers(self, cta: int, instance: str, role: str) -> list[Mover]:
-        declared = self.component[instance].roles[role]
-        placed = self.placed(self.instances[instance])["roles"][role]
-        warps = placed["warps"]
+    def edges(self, instance: str, role: str) -> set[int]:
+        """The warps of a role at which parts of it begin or end that act together."""
+        warps = self.placed(self.instances[instance])["roles"][role]["warps"]
         edges = {0, warps}
         groups = False
         for owner, action in self.inlined(instance, self.protocol(instance, role).body):
@@ -101,15 +81,41 @@ class Builder:
             edges |= set(range(0, warps, 4))
         elif len(edges) == 2 and warps > 1:
             edges.add(1)
-        ordered = sorted(edges)
-        return [
-            Mover(
-                f"{instance}::{role}[{first}:{end}]" + (f" CTA {cta}" if self.ctas > 1 else ""),
-                cta, instance, role, first, end - first, 1 if declared.one_thread else 32 * (end - first),
-                placed["first_warp"] + first,
-            )
-            for first, end in itertools.pairwise(ordered)
-        ]  # fmt: skip
+        return edges
+
+    def mover(self, cta: int, instance: str, role: str, first: int, end: int) -> Mover:
+        one = self.component[instance].roles[role].one_thread
+        return Mover(
+            f"{instance}::{role}[{first}:{end}]" + (f" CTA {cta}" if self.ctas > 1 else ""),
+            cta, instance, role, first, end - first, 1 if one else 32 * (end - first),
+            self.placed(self.instances[instance])["roles"][role]["first_warp"] + first,
+        )  # fmt: skip
+
+    def run_role(self, mover: Mover) -> None:
+        body = self.protocol(mover.instance, mover.role).body
+        self.mention(mover, mover.instance, body)
+        self.run(mover, mover.instance, mover.role, body, None, [])
+
+    def take_turns(self, cta: int, name: str, roles: list[tuple[str, str]]) -> None:
+        """The warps of an exclusive group: each runs role after role, and between two all of them meet."""
+        edges = sorted(set[int]().union(*(self.edges(*role) for role in roles)))
+        meeting: dict[str, Any] | None = self.placement.get("meetings", {}).get(name)
+        for first, end in itertools.pairwise(edges):
+            ops: list[tuple[Any, ...]] = []
+            mentions: set[int] = set()
+            turn = Mover(f"{name}[{first}:{end}]", cta, name, name, first, end - first, 32 * (end - first), first)
+            for number, (instance, role) in enumerate(roles):
+                if number:
+                    ops.append(("settle",))
+                    if meeting is not None:
+                        turn.ops = ops
+                        self.barrier(turn, name, meeting, 32 * edges[-1], turn.threads, turn.warps, sync=True)
+                if end <= self.placed(self.instances[instance])["roles"][role]["warps"]:
+                    mover = self.mover(cta, instance, role, first, end)
+                    mover.ops, mover.mentions, mover.name = ops, mentions, turn.name
+                    self.run_role(mover)
+            turn.ops, turn.mentions = ops, mentions
+            self.movers.append(turn)
 
     # ---------------------------------------------------------------- counts
 
@@ -143,59 +149,6 @@ class Builder:
             return local["stages"]
         connects = self.outgoing.get((instance, port)) or [self.incoming[instance, port]]
         return self.placed(connects[0])["stages"]
-
-    # ---------------------------------------------------------------- uses
-
-    def use(self, cta: int, instance: str, port: Port, side: str) -> Use:
-        key = (cta, instance, port.name, side)
-        if key not in self.known:
-            found = self._use(cta, instance, port, side)
-            self.known[key] = found
-            self.uses.append(found)
-        return self.known[key]
-
-    def _use(self, cta: int, instance: str, port: Port, side: str) -> Use:
-        name, index = f"{instance}::{port.name}", len(self.uses)
-        mode = "w" if side in ("out", "fill") else "r"
-        if port.direction == "local":
-            placed = self.placed(self.instances[instance])["locals"][port.name]
-            which = "producer_cursor" if side == "fill" else "consumer_cursor"
-            use = Use(index, name, "local", mode, name, cta, placed["stages"], placed[which])
-            use.places = [slots_of(placed, stage) for stage in range(placed["stages"])]
-            return use
-        connect = self.outgoing[instance, port.name][0] if side == "out" else self.incoming[instance, port.name]
-        placed = self.placed(connect)
-        source, leaf = connect.source.root, connect.source.leaf
-        owner = f"{source}::{leaf}"
-        if placed["transfer"] == "token":
-            credit = self.component[connect.target.root].ports[connect.target.leaf].credit
-            credit = connect.data.get("credit", credit)
-            if side == "out":
-                return Use(index, name, "token_out", "w", owner, cta, full=placed["full"], unit=placed["producer_unit"])
-            cursor = placed["consumer_cursor"]
-            return Use(index, name, "token_in", "r", owner, cta, 1, cursor, placed["full"], credit=credit)
-        tma = self.component[source].ports[leaf].touch.startswith("tma")
-        which, unit = ("producer_cursor", "producer_unit") if side == "out" else ("consumer_cursor", "consumer_unit")
-        use = Use(
-            index, name, side, mode, owner, cta, placed["stages"], placed[which], placed["full"], placed["empty"],
-            placed.get("end"), placed["bytes"], unit=placed[unit],
-        )  # fmt: skip
-        use.tiles = tuple(tile.bytes for tile in self.component[source].ports[leaf].tiles)
-        use.shared = tuple(connect.shared or ())
-        use.function = "pair" if placed["transfer"].startswith("pair.") else "cluster" if use.shared else "ring"
-        if tma:
-            use.parts = tuple(("tma", rank) for rank in range(self.ctas if use.shared else 1))
-        use.places = [slots_of(placed, stage) for stage in range(use.stages)]
-        return use
-
-    def buffer(self, cta: int, key: str, address: int, size: int, mode: str, space: str = "smem") -> Use:
-        found = self.known.get((cta, key, mode))
-        if found is None:
-            found = Use(len(self.uses), key, "buffer", mode, key, cta)
-            found.places = [[(space, address, address + size)]]
-            self.known[cta, key, mode] = found
-            self.uses.append(found)
-        return found
 
     # ---------------------------------------------------------------- from protocols to operations
 
@@ -266,6 +219,16 @@ class Builder:
             size = component.tmem[action.subject].columns
             mode = "w" if action.verb == "write" else "r"
             self.touch(mover, self.buffer(mover.cta, f"{instance}::{action.subject}", column, size, mode, "tmem"))
+        elif action.subject in component.mbarriers:
+            if action.verb == "wait":
+                mover.ops.append(("seen", self.mbarrier(mover.cta, instance, action.subject, "waits").index))
+                return
+            use = self.mbarrier(mover.cta, instance, action.subject, "arrives")
+            own = arrivals_of(mover, "thread" if action.by is None else action.by.unit, threads, warps)
+            if own > 1:  # before its slowest thread is done with the buffer that it touched last
+                at = len(mover.ops) - (bool(mover.ops) and mover.ops[-1][0] == "finish")
+                mover.ops.insert(at, ("reach", use.index, own - 1, False))
+            mover.ops.append(("reach", use.index, min(own, 1), True))
         else:
             raise UnsupportedError(f"{action.subject}.{action.verb}")
 
@@ -317,6 +280,9 @@ class Builder:
         self, mover: Mover, instance: str, port: Port, action: Action, threads: int, warps: int, leave: list[Any]
     ) -> None:
         verb, keep = action.verb, None if action.some else action.keep
+        if port.kind == "signal":
+            mover.ops.append((verb, self.signal(mover.cta, instance, port).index))
+            return
         if port.kind not in ("stream", "token"):
             raise UnsupportedError(f"{port.kind} port")
         if verb in ("read", "write"):
@@ -543,14 +509,19 @@ class Builder:
 
     def build(self) -> Machine:
         self.settle()
+        groups = {group.name: [(ref.root, ref.leaf) for ref in group.roles] for group in self.kernel.exclusives}
+        shared = {role for roles in groups.values() for role in roles}
         for cta in range(self.ctas):
             for instance, component in self.component.items():
                 for role in component.roles:
-                    body = self.protocol(instance, role).body
-                    for mover in self.make_movers(cta, instance, role):
-                        self.mention(mover, instance, body)
-                        self.run(mover, instance, role, body, None, [])
+                    if (instance, role) in shared:
+                        continue
+                    for first, end in itertools.pairwise(sorted(self.edges(instance, role))):
+                        mover = self.mover(cta, instance, role, first, end)
+                        self.run_role(mover)
                         self.movers.append(mover)
+            for name, roles in groups.items():
+                self.take_turns(cta, name, roles)
         self.name_writers()
         layout = Layout(self.kernel, self.components, self.ctas)
         return layout.memory(self.movers, self.uses, list(self.barrier_ids), self.touched)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pipelink.support.protocol import Action, Block, Callers, Choose, Repeat, Step, Until
 from test.protocol.changes import spell
-from test.protocol.inputs import barrier, component, count, into, kernel, out, role, says, smem, token
+from test.protocol.contracts import barrier, component, count, into, kernel, out, role, says, smem, token
 
 KEEP: dict[bool, dict[str, Any]] = {False: {}, True: {"keep": 1, "some": False}}
 COUNTS = ("n", "m", "2", "n+", "1")

@@ -13,31 +13,14 @@ on while the current phase's parity is not p.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from test.protocol.machine import Fault, Machine, Mover, Symbol, Use
+from test.protocol.machine import Fault, Machine, Mover, Use
 
 State = tuple[Any, ...]
 PC, CURSORS, ITEMS, HELD, MET, GROUPS, COMMITS, FIELDS = range(8)
 PAIR_RANK = 0  # the CTA whose barriers a pair uses
-
-
-class LimitError(Exception):
-    """More states than were allowed."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """``problem`` is None where nothing can go wrong; ``path`` then is empty."""
-
-    problem: str | None
-    kind: str = ""  # fault, deadlock, lost
-    path: tuple[str, ...] = ()
-    states: int = 0
-    counts: tuple[tuple[Symbol, Any], ...] = ()
 
 
 class Simulator:
@@ -59,6 +42,11 @@ class Simulator:
             for use in self.uses
             if use.kind == "token_out"
         }
+        self.givers = {
+            use.owner: [(i, use.index) for i, m in enumerate(self.movers) if ("signal", use.index) in m.ops]
+            for use in self.uses
+            if use.kind == "signal"
+        }
         self.parity = parities
 
     # ---------------------------------------------------------------- states
@@ -75,41 +63,6 @@ class Simulator:
         state.append(())
         return tuple(state)
 
-    def explore(self, limit: int) -> Verdict:
-        start = self.start()
-        before: dict[State, tuple[State, str] | None] = {start: None}
-        todo = deque([start])
-
-        def path(state: State, last: str) -> tuple[str, ...]:
-            steps = [last] if last else []
-            while (entry := before[state]) is not None:
-                state, label = entry
-                steps.append(label)
-            return tuple(reversed(steps))
-
-        ended = False
-        while todo:
-            state = todo.popleft()
-            moved = False
-            try:
-                for label, after in self.successors(state):
-                    moved = True
-                    if after not in before:
-                        before[after] = (state, label)
-                        todo.append(after)
-            except Fault as fault:
-                return Verdict(str(fault), "fault", path(state, self.label), len(before))
-            if not moved:
-                problem = self.final(state)
-                ended = True
-                if problem is not None:
-                    return Verdict(problem[1], problem[0], path(state, ""), len(before))
-            if len(before) > limit:
-                raise LimitError(f"more than {limit} states")
-        if not ended:
-            return Verdict("a loop that no wait ever leaves", "livelock", (), len(before))
-        return Verdict(None, states=len(before))
-
     def final(self, state: State) -> tuple[str, str] | None:
         waiting = [
             f"{mover.name} at {self.describe(mover.ops[state[FIELDS * i]])}"
@@ -117,7 +70,12 @@ class Simulator:
             if state[FIELDS * i] < len(mover.ops)
         ]
         if waiting:
-            return "deadlock", "; ".join(waiting)
+            last = [
+                mover.ops[state[FIELDS * i]][0]
+                for i, mover in enumerate(self.movers)
+                if state[FIELDS * i] < len(mover.ops)
+            ]
+            return "signal" if "await" in last else "deadlock", "; ".join(waiting)
         made: dict[tuple[str, int], set[int]] = {}
         read: dict[tuple[str, int], list[tuple[str, int]]] = {}
         for i, _ in enumerate(self.movers):
@@ -149,7 +107,7 @@ class Simulator:
     def describe(self, op: tuple[Any, ...]) -> str:
         if op[0] in ("met", "meet"):
             return f"barrier {op[1][1]}"
-        return f"{op[0]} {self.uses[op[1]].name}" if op[0] != "jump" else "jump"
+        return op[0] if op[0] in ("jump", "settle") else f"{op[0]} {self.uses[op[1]].name}"
 
     # ---------------------------------------------------------------- transitions
 
@@ -215,16 +173,20 @@ class Simulator:
 
     def next_item(self, s: list[Any], i: int, use: Use) -> int:
         items = dict(s[FIELDS * i + ITEMS])
-        item = items.get(use.index, 0)
-        items[use.index] = item + 1
+        item = items.get(use.counted, 0)
+        items[use.counted] = item + 1
         s[FIELDS * i + ITEMS] = tuple(sorted(items.items()))
         return item
+
+    def items(self, state: Any, i: int, use: Use) -> int:
+        """How many items a mover has had of a use."""
+        return dict(state[FIELDS * i + ITEMS]).get(use.counted, 0)
 
     def passed(self, state: Any, cta: int, address: int, parity: int) -> bool:
         index = self.mbarrier.get((cta, address))
         if index is None:
             raise Fault(f"a wait at {address}, where no mbarrier was initialised")
-        return state[self.mbarriers_at + index][2] != parity
+        return state[self.mbarriers_at + index][2] % 2 != parity
 
     def ready(self, state: State, i: int, mover: Mover, op: tuple[Any, ...]) -> bool:
         kind = op[0]
@@ -236,6 +198,15 @@ class Simulator:
             use = self.uses[op[1]]
             stage, parity = self.cursor(state, i, use)
             return self.passed(state, use.cta, use.full + 8 * stage, parity)
+        if kind == "seen":
+            use = self.uses[op[1]]
+            stage, parity = self.cursor(state, i, use)
+            return self.passed(state, use.cta, use.full + 8 * stage, parity)
+        if kind == "await":
+            use = self.uses[op[1]]
+            item = self.items(state, i, use)
+            givers = [giver for source in use.sources for giver in self.givers.get(source, [])]
+            return bool(givers) and all(self.items(state, j, self.uses[index]) > item for j, index in givers)
         if kind == "met":
             return state[self.barriers_at + self.barrier[op[1]]][2] > state[FIELDS * i + MET]
         return True
@@ -245,6 +216,12 @@ class Simulator:
         at = FIELDS * i
         if kind == "meet":
             self.meet(s, i, mover, op)
+            return
+        if kind == "settle":  # between two roles of an exclusive group, copies by cp.async are waited for
+            for entry in (entry for group in s[at + GROUPS] for entry in group):
+                s[at + HELD] = tuple(held for held in s[at + HELD] if held != entry)
+                self.fill(s, self.uses[entry[0]], entry, ("mover", mover.name))
+            s[at + GROUPS] = ()
             return
         use = self.uses[op[1]]
         match kind:
@@ -320,6 +297,20 @@ class Simulator:
             case "take":
                 stage, item = self.advance(s, i, use)
                 self.taken(s, mover, use, item)
+            case "reach":
+                stage = self.items(s, i, use) % use.stages
+                if op[3]:
+                    self.next_item(s, i, use)
+                self.arrive(s, use.cta, use.full + 8 * stage, op[2])
+            case "seen":
+                stage, item = self.advance(s, i, use)
+                phases = s[self.mbarriers_at + self.mbarrier[use.cta, use.full + 8 * stage]][2]
+                if phases != item // use.stages + 1:
+                    raise Fault(
+                        f"{mover.name} waits for phase {item // use.stages} of {use.name}, {phases} are complete"
+                    )
+            case "signal" | "await":
+                self.next_item(s, i, use)
             case "begin":
                 self.hold(s, i, use, 0, 0)
                 if use.mode == "r" and any((s[self.cells_at + c] or ("",))[0] != use.owner for c in use.cells[0]):
@@ -370,7 +361,7 @@ class Simulator:
     def note_end(self, s: list[Any], i: int, use: Use) -> None:
         """One of the items so far was an end mark."""
         items = dict(s[FIELDS * i + ITEMS])
-        items[-1 - use.index] = items.get(-1 - use.index, 0) + 1
+        items[-1 - use.counted] = items.get(-1 - use.counted, 0) + 1
         s[FIELDS * i + ITEMS] = tuple(sorted(items.items()))
 
     def oldest(self, s: list[Any], i: int, use: Use, keep: int | None) -> list[tuple[int, int, int]]:
@@ -505,11 +496,11 @@ class Simulator:
         for _ in range(arrivals):
             pending -= 1
             if pending == 0 and tx == 0:
-                pending, phase = self.arrivals[index], phase ^ 1
+                pending, phase = self.arrivals[index], phase + 1
             elif pending < 0:
                 raise Fault(f"an arrival too many at the mbarrier at {address}: bytes are still expected")
         if not arrivals and pending == 0 and tx == 0:
-            pending, phase = self.arrivals[index], phase ^ 1
+            pending, phase = self.arrivals[index], phase + 1
         s[at] = (pending, tx, phase)
 
     def arrive(self, s: list[Any], cta: int, address: int, arrivals: int) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pipelink.ir import parse, program
+from test.protocol.explore import Verdict
 from test.protocol.inputs import INPUTS
 from test.protocol.judge import judge
 from test.protocol.mutants import opinion, placed
-from test.protocol.simulator import Verdict
 
 
 def verdict(name: str, *edits: tuple[str, str]) -> Verdict:
@@ -53,6 +53,16 @@ def test_right_compositions_pass(name: str) -> None:
         ("choice", "dense { x.wait", "other { x.wait", "deadlock", "wait b::"),
         ("pair_of_slots", "keep 1", "keep 2", "deadlock", "acquire p::x"),
         ("clustered", "ab.wait; ab.release;", "ab.wait;", "deadlock", "acquire l::ab"),
+        ("pages", "read.signal by 1 warp;", "", "signal", "at await a::read"),
+        ("pages", "{ written.await;", "{ written.await; written.await;", "signal", "at await f::written"),
+        ("own_mbarriers_1", "} free.wait;", "}", "fault", "writes a::page0[0]"),
+        ("own_mbarriers_1", "met.sync; free.arrive", "free.arrive", "fault", "while a::a[0:1] writes"),
+        ("own_mbarriers_2", "arrivals = 32 : i64", "arrivals = 31 : i64", "fault", "while a::a[0:1] writes"),
+        ("own_mbarriers_2", "arrivals = 32 : i64", "arrivals = 33 : i64", "deadlock", "seen a::full"),
+        ("exclusive", "repeat 2 {", "repeat 1 {", "lost", "4 items read of 5"),
+        ("exclusive", "2 { x.wait; x.release;", "2 { x.wait; x.release keep 1;", "deadlock", "acquire w::x"),
+        ("scratch", "threads = 128 : i64}", "threads = 64 : i64}", "fault", "barrier"),
+        ("scratch", "meetings", "meeting", "fault", "scratch"),
     ],
 )  # fmt: skip
 def test_broken_compositions_fail(name: str, old: str, new: str, kind: str, says: str) -> None:

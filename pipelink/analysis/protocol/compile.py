@@ -166,6 +166,7 @@ class _Compiler:
             for number, one in enumerate(own, at):
                 if number:
                     before = turns[number - 1]
+                    writer.leave(before)
                     count = threads if alike else threads + before.role.thread_count
                     writer.turn("sync", self._change(before, one, count), one)
                 writer.block(one.instance, one.protocol, one.role.name, one.protocol.body)
@@ -473,6 +474,13 @@ class _Writer:
         place = self.resources.buffer(self.agent, instance, name)
         if place is not None:
             self.emit(ops.Touch(text=f"{action.verb} {label}", place=place, write=action.verb == "write"))
+
+    def leave(self, turn: _Turn) -> None:
+        """A role that ends its turn holds no slot of a ring in which another reads on, which would not know of it."""
+        where = place_of(self.compiler.by_name[turn.instance], turn.role.name)
+        for cursor, end in self.cursors.items():
+            if self.resources.readers_at[cursor] > 1:
+                self.emit(ops.EndTurn(text=f"end of the turn of {turn.name}", end=end, location=where))
 
     def turn(self, verb: str, change: NamedBarrier, turn: _Turn) -> None:
         self.meet(verb, change, turn.name, f"the turn of {turn.name}", turn.role.location)

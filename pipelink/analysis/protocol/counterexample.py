@@ -37,6 +37,7 @@ from pipelink.analysis.protocol.violations import (
     Race,
     ReadEarly,
     RoundOverrun,
+    SlotsKept,
     StagingBusy,
     TooMany,
     Uninitialised,
@@ -411,6 +412,11 @@ class _Verdict:
                 hint = f"{'acquire' if fills else 'wait for'} a slot first; say that the loop before is never empty "
                 hint += "(n+), or 'keep 0' if the code gives nothing where nothing is held"
                 return _Said("arrival-count", f"{does} without holding a slot: an arrival too many", hint)
+            case SlotsKept(count=count):
+                label = end.port.label if end is not None else ""
+                message = f"{self.me} ends its turn and holds {count} slot{'s' if count > 1 else ''} of '{label}', "
+                message += "which who reads on there does not know of"
+                return _Said("rate-mismatch", message, f"let its protocol, and its code, end with {label}.release")
             case Unwritten(place=number):
                 place = self.system.places[number]
                 hint = f"'{place.owner}' is not written before, or since something else was written there"

@@ -122,6 +122,11 @@ class Hold(SlotOperation):
 
 
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class EndTurn(SlotOperation):
+    """A role of an exclusive group ends: no slot may be held."""
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class LocalOperation(SlotOperation):
     """A step at a ring that one role fills and reads; ``partner`` is the ring's other end."""
 

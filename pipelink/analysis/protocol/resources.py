@@ -5,6 +5,7 @@ Reads what ``place`` wrote; a connection's transfer says for each end which mbar
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from pipelink.analysis.protocol.places import accesses, overlaps
@@ -46,6 +47,8 @@ class Resources:
         for connect in kernel.connects:
             self.by_source.setdefault((connect.source.root, connect.source.leaf), []).append(connect)
             self.by_target[connect.target.root, connect.target.leaf] = connect
+        rings = (placement_of(connect) for connect in kernel.connects)
+        self.readers_at = Counter(ring.consumer_cursor for ring in rings if isinstance(ring, RingPlacement))
         self.initialised: dict[int, int] = {}  # address -> arrivals
         for group in placement.mbarriers:
             for index in range(group.count):

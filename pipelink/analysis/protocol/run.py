@@ -21,6 +21,7 @@ from pipelink.analysis.protocol.program import (
     Elastic,
     End,
     Endpoint,
+    EndTurn,
     Give,
     Hold,
     Iterate,
@@ -55,6 +56,7 @@ from pipelink.analysis.protocol.violations import (
     Race,
     ReadEarly,
     RoundOverrun,
+    SlotsKept,
     StagingBusy,
     TooMany,
     Uninitialised,
@@ -171,6 +173,8 @@ class Machine:
                 self._local_release(number, step)
             case Hold():
                 self._hold(number, step)
+            case EndTurn():
+                self._end_turn(number, step)
             case _:
                 raise AssertionError(step)
         self.values[agent.pc] += 1
@@ -413,6 +417,13 @@ class Machine:
         for position in held if end.accesses else ():
             slot = position % end.stages
             self._touch(number, step, end.accesses[slot], slot)
+
+    def _end_turn(self, number: int, step: EndTurn) -> None:
+        end, values = step.end, self.values
+        held = values[end.cursor] - values[end.done] - (values[end.ended] > 0)
+        if held > 0:
+            self._event(number, step, -1, -1)
+            raise SlotsKept(number, step, count=held)
 
     # -- rings that one role fills and reads
 

@@ -90,6 +90,13 @@ class NothingTouched(Violation):
 
 
 @dataclass(eq=False, repr=False)
+class SlotsKept(Violation):
+    """A role ends its turn with ``count`` slots of a ring in which another reads on."""
+
+    count: int = 0
+
+
+@dataclass(eq=False, repr=False)
 class Unwritten(Violation):
     """A buffer is read that holds nothing."""
 

@@ -1,0 +1,118 @@
+"""What the movers of a placed kernel use: ends of rings, tokens and signals, buffers and mbarriers, of each CTA."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pipelink.ir.views import Component, Connect, Instance, Kernel, Port
+from test.protocol.machine import UnsupportedError, Use, slots_of
+
+
+class Uses:
+    """A placed kernel taken apart, and every :class:`Use` that was asked for."""
+
+    def __init__(self, kernel: Kernel, components: Mapping[str, Component]) -> None:
+        self.kernel, self.components = kernel, components
+        self.instances: dict[str, Instance] = kernel.instances
+        self.component: dict[str, Component] = {
+            name: components[instance.component] for name, instance in kernel.instances.items()
+        }
+        self.placement: dict[str, Any] = kernel.data.get("pipelink.placement") or {}
+        cluster = self.placement.get("cluster", [1])
+        self.ctas = cluster[0] if len(cluster) else 1
+        self.outgoing: dict[tuple[str, str], list[Connect]] = {}
+        self.incoming: dict[tuple[str, str], Connect] = {}
+        for connect in kernel.connects:
+            if self.placed(connect)["transfer"] in ("dispatch", "lease"):
+                raise UnsupportedError(self.placed(connect)["transfer"])
+            self.outgoing.setdefault((connect.source.root, connect.source.leaf), []).append(connect)
+            self.incoming[connect.target.root, connect.target.leaf] = connect
+        self.uses: list[Use] = []
+        self.known: dict[tuple[Any, ...], Use] = {}
+
+    @staticmethod
+    def placed(view: Instance | Connect) -> dict[str, Any]:
+        return view.data["placement"]
+
+    def use(self, cta: int, instance: str, port: Port, side: str) -> Use:
+        key = (cta, instance, port.name, side)
+        if key not in self.known:
+            found = self._use(cta, instance, port, side)
+            self.known[key] = found
+            self.uses.append(found)
+        return self.known[key]
+
+    def _use(self, cta: int, instance: str, port: Port, side: str) -> Use:
+        name, index = f"{instance}::{port.name}", len(self.uses)
+        mode = "w" if side in ("out", "fill") else "r"
+        if port.direction == "local":
+            placed = self.placed(self.instances[instance])["locals"][port.name]
+            which = "producer_cursor" if side == "fill" else "consumer_cursor"
+            use = Use(index, name, "local", mode, name, cta, placed["stages"], placed[which])
+            use.places = [slots_of(placed, stage) for stage in range(placed["stages"])]
+            return use
+        connect = self.outgoing[instance, port.name][0] if side == "out" else self.incoming[instance, port.name]
+        placed = self.placed(connect)
+        source, leaf = connect.source.root, connect.source.leaf
+        owner = f"{source}::{leaf}"
+        if placed["transfer"] == "token":
+            credit = self.component[connect.target.root].ports[connect.target.leaf].credit
+            credit = connect.data.get("credit", credit)
+            if side == "out":
+                return Use(index, name, "token_out", "w", owner, cta, full=placed["full"], unit=placed["producer_unit"])
+            cursor = placed["consumer_cursor"]
+            return Use(index, name, "token_in", "r", owner, cta, 1, cursor, placed["full"], credit=credit)
+        tma = self.component[source].ports[leaf].touch.startswith("tma")
+        which, unit = ("producer_cursor", "producer_unit") if side == "out" else ("consumer_cursor", "consumer_unit")
+        use = Use(
+            index, name, side, mode, owner, cta, placed["stages"], placed[which], placed["full"], placed["empty"],
+            placed.get("end"), placed["bytes"], unit=placed[unit],
+        )  # fmt: skip
+        use.tiles = tuple(tile.bytes for tile in self.component[source].ports[leaf].tiles)
+        use.shared = tuple(connect.shared or ())
+        use.function = "pair" if placed["transfer"].startswith("pair.") else "cluster" if use.shared else "ring"
+        if tma:
+            use.parts = tuple(("tma", rank) for rank in range(self.ctas if use.shared else 1))
+        use.places = [slots_of(placed, stage) for stage in range(use.stages)]
+        for other in self.uses:  # a role of an exclusive group goes on in the ring where the one before it was
+            if (other.cta, other.kind, other.owner, other.cursor) == (cta, side, owner, use.cursor):
+                use.counted = other.counted
+        return use
+
+    def buffer(self, cta: int, key: str, address: int, size: int, mode: str, space: str = "smem") -> Use:
+        found = self.known.get((cta, key, mode))
+        if found is None:
+            found = Use(len(self.uses), key, "buffer", mode, key, cta)
+            found.places = [[(space, address, address + size)]]
+            self.known[cta, key, mode] = found
+            self.uses.append(found)
+        return found
+
+    def mbarrier(self, cta: int, instance: str, name: str, side: str) -> Use:
+        """A component's own mbarriers: the n-th step of a side is at the n-th of them, in turn."""
+        key = (cta, instance, name, side)
+        if key not in self.known:
+            declared = self.component[instance].mbarriers[name]
+            at, index = self.placed(self.instances[instance])["mbarriers"][name], len(self.uses)
+            use = Use(index, f"{instance}::{name}", side, "r", f"{instance}::{name}", cta, declared.count)
+            use.cursor, use.full = -2 - index, at  # no cursor of the frame: the code counts
+            self.known[key] = use
+            self.uses.append(use)
+        return self.known[key]
+
+    def signal(self, cta: int, instance: str, port: Port) -> Use:
+        """An end of a signal; what waits knows who signals."""
+        key = (cta, instance, port.name, port.direction)
+        if key not in self.known:
+            kind = "signal" if port.direction == "out" else "await"
+            name = f"{instance}::{port.name}"
+            use = Use(len(self.uses), name, kind, "r", name, cta)
+            use.sources = tuple(
+                f"{connect.source.root}::{connect.source.leaf}"
+                for connect in self.kernel.connects
+                if (connect.target.root, connect.target.leaf) == (instance, port.name)
+            )
+            self.known[key] = use
+            self.uses.append(use)
+        return self.known[key]
