@@ -12,7 +12,7 @@ PL_TYPE(gathering::place, "plc::places<1>");
 // An ordinary store beside the copies: their arrival releases nothing else, so the thread fences.
 template <class Port>
 __device__ __forceinline__ void write_place(pl::self self, pl::slot slot, int thread, int row) {
-  if constexpr (Port::tiles::parts == 2)
+  if constexpr (Port::pl_tiles::parts == 2)
     if (thread == 0) {
       *Port::template pointer<gathering::place, 1>(self, slot) = {{row}, {0}};
       __threadfence_block();

@@ -19,6 +19,19 @@ CASES = {
         2,
         "PL_SIGNAL_OUT, PL_SIGNAL_IN: the scope is gpu or system",
     ),
+    "role-named-like-its-operation": ("PL_ROLE(thread, pl::warps<1>);", 1, "a role is not named like one of its"),
+    "port-named-like-its-operation": (OUT.replace("(a,", "(commit,"), 1, "a port is not named like one of its"),
+    "token-named-like-its-operation": ("PL_TOKEN_IN(take);", 1, "a token is not named like its operation"),
+    "barrier-named-like-its-operation": ("PL_BARRIER(sync, pl::threads<32>);", 1, "a barrier is not named like"),
+    "mbarrier-named-like-its-operation": ("PL_MBARRIER(wait, pl::arrivals<1>);", 1, "an mbarrier is not named like"),
+    "signal-named-like-its-operation": (
+        'PL_COUNTERS(flags, "4");\nPL_SIGNAL_OUT(add, flags, gpu);',
+        2,
+        "a signal is not named like its operation",
+    ),
+    "parameter-named-self": ("PL_PARAM(self, int);", 1, "self, pl and pl_... are the library's names"),
+    "buffer-named-pl": ("PL_SMEM(pl, int[4]);", 1, "self, pl and pl_... are the library's names"),
+    "role-with-the-prefix": ("PL_ROLE(pl_enter, pl::warps<1>);", 1, "self, pl and pl_... are the library's names"),
     "signal-without-counters": ("PL_SIGNAL_IN(ready, flags, gpu);", 1, '"flags_memory_param" is undefined'),
     "answer-wrong-result": (
         "PL_ANSWER(next, pl::tile_coord(int));\nPL_DEFINE(next)(pl::self self, int i) -> int { return 0; }",
@@ -53,7 +66,7 @@ CASES = {
     "entry-twice": (
         "PL_ROLE(load, pl::warps<1>);\nPL_ENTRY(load) {}\nPL_ENTRY(load) {}",
         3,
-        'pl_record_entry_load" has already been defined (previous definition at line 4)',
+        'pl_declared_0entry_load" has already been defined (previous definition at line 4)',
     ),
     "entry-of-unknown-role": ("PL_ROLE(load, pl::warps<1>);\nPL_ENTRY(laod) {}", 2, '"laod" is undefined'),
     "entry-of-a-barrier": (
@@ -76,7 +89,7 @@ CASES = {
     "protocol-twice": (
         'PL_ROLE(load, pl::warps<1>);\nPL_PROTOCOL(load, "a;");\nPL_PROTOCOL(load, "b;");',
         3,
-        'pl_statement_protocol_load" has already been defined (previous definition at line 4)',
+        'pl_statement_0protocol_load" has already been defined (previous definition at line 4)',
     ),
     "protocol-no-text": (
         "PL_ROLE(load, pl::warps<1>);\nPL_PROTOCOL(load, 3);",
@@ -195,3 +208,41 @@ def test_misplaced_component_is_named(name: str) -> None:
     problem = refuse(f"#include <pipelink/component.cuh>\n{source}").diagnostics[0]
     assert (problem.location.file, problem.location.line) == ("case.cu", line)
     assert text in problem.message
+
+
+#: Declarations of a component, by what stands for the name.
+DECLARATIONS = (
+    "PL_ROLE(@, pl::warps<1>); PL_ENTRY(@) { (void)@::thread(self); }",
+    f"PL_ROLE(r, pl::warps<1>); PL_OUT(@, {TILE}, pl::ring<2, 8>, pl::by_tma); PL_PARAM(m, pl::tensor_map<@>);"
+    "PL_ENTRY(r) { @::tma_load(self, m(self), 0, 0); }",
+    f"PL_ROLE(r, pl::warps<4>); PL_IN(@, {TILE}, pl::ring<2, 8>, pl::by_wgmma, pl::in_role<r>);"
+    "PL_ENTRY(r) { @::release(self, @::wait(self)); }",
+    "PL_ROLE(r, pl::warps<1>); PL_TOKEN_IN(@); PL_ENTRY(r) { @::take(self); }",
+    "PL_ROLE(r, pl::warps<1>); PL_BARRIER(@, pl::threads<32>); PL_ENTRY(r) { @::sync(self); }",
+    "PL_ROLE(r, pl::warps<1>); PL_MBARRIER(@, pl::arrivals<1>); PL_ENTRY(r) { @::wait(self, 0, 0); }",
+    'PL_ROLE(r, pl::warps<1>); PL_COUNTERS(@, "4"); PL_SIGNAL_IN(s, @, gpu); PL_ENTRY(r) { s::await(self, 0, 1); }',
+    'PL_ROLE(r, pl::warps<1>); PL_COUNTERS(f, "4"); PL_SIGNAL_OUT(@, f, gpu); PL_ENTRY(r) { @::add(self, 0); }',
+    "PL_ROLE(r, pl::warps<1>); PL_SMEM(@, int[4]); PL_ENTRY(r) { @(self)[0] = 1; }",
+    "PL_ROLE(r, pl::warps<1>); PL_STATE(@, int); PL_ENTRY(r) { @(self) = 1; }",
+    "PL_ROLE(r, pl::warps<1>); PL_PARAM(@, int); PL_PARAM(o, int*); PL_ENTRY(r) { o(self)[0] = @(self); }",
+    "PL_ROLE(r, pl::warps<1>); PL_CALL(@, int(int)); PL_ENTRY(r) { (void)@(self, 1); }",
+    "PL_ANSWER(@, int(int)); PL_DEFINE(@)(pl::self self, int i) -> int { return i; }",
+)
+#: What the headers have as names of their own, or did.
+NAMES = (
+    "write name body tiles tma bulk can_end T A R Port type value result frame implementation invoke answer id s w at "
+    "grid cluster resident component entry_r x_text map slot read box tile self_ direction operation dir nm"
+)
+
+
+def test_any_other_name_can_be_used() -> None:
+    parts = [
+        f"PL_COMPONENT(x{n}_{m}) {{\n{declaration.replace('@', name)}\n}}\n"
+        for n, name in enumerate(NAMES.split())
+        for m, declaration in enumerate(DECLARATIONS)
+    ]
+    more = (
+        "PL_COMPONENT(y) {\nPL_ROLE(grid, pl::warps<1>);\nPL_ROLE(x, pl::warps<1>);\nPL_ROLE(x_text, pl::warps<1>);\n"
+    )
+    more += 'PL_PARAM(bind_n, int);\nPL_PARAM(n, int);\nPL_BIND(n, "4");\nPL_GRID("1");\nPL_RESIDENT;\n}\n'
+    toolchain.compile_ltoir("#include <pipelink/component.cuh>\n" + "".join(parts) + more, "case.cu", "sm_90a")

@@ -143,7 +143,7 @@ struct cta_pair {  // the tensor cores of the two CTAs of a cluster work togethe
 template <class Role>
 struct in_role {  // needed where a component has several roles
   enum : int { attribute = int(about::role) };
-  PL_STATIC_FN_ void write(detail::writer& w) { w.field("role", Role::name()); }
+  PL_STATIC_FN_ void write(detail::writer& w) { w.field("role", Role::pl_name()); }
 };
 template <int N>
 struct credit {  // times that take() goes through before the first pass()

@@ -59,7 +59,7 @@ PL_FN_ void write_tensor(writer& w) {
 #define PL_STATEMENT_(id, nm, op, ...)                                              \
   PL_HERE_                                                                          \
   struct pl_statement_##id {                                                        \
-    PL_STATIC_FN_ void write([[maybe_unused]] ::pl::detail::writer& pl_writer) { __VA_ARGS__; } \
+    PL_STATIC_FN_ void pl_write([[maybe_unused]] ::pl::detail::writer& pl_writer) { __VA_ARGS__; } \
   };                                                                                \
   PL_RECORD_(id, nm, op, pl_statement_##id)                                         \
   static_assert(true, "")
@@ -68,35 +68,35 @@ PL_FN_ void write_tensor(writer& w) {
 // PL_TENSOR(a, pl::bf16, "M, K", pl::read, pl::align<16>);  every row starts on 16 bytes and is a multiple of 16 long.
 #define PL_TENSOR(nm, type, shape, ...)                                                                    \
   static_assert(::pl::detail::is_element<type>::value, "PL_TENSOR: not an element type");                  \
-  PL_STATEMENT_(tensor_##nm, nm, "tensor", pl_writer.field("element", ::pl::element<type>::name()); pl_writer.split("shape", shape); \
+  PL_STATEMENT_(0tensor_##nm, nm, "tensor", pl_writer.field("element", ::pl::element<type>::name()); pl_writer.split("shape", shape); \
                 ::pl::detail::write_tensor<__VA_ARGS__>(pl_writer))
 // PL_BIND(map_a, "a");  parameter map_a gets its value from a tensor, a workspace or an expression.
 #define PL_BIND(nm, to)                                                                \
   static_assert(sizeof(nm##_param) > 0, "PL_BIND: not declared with PL_PARAM");        \
-  PL_STATEMENT_(bind_##nm, nm, "bind", pl_writer.field("param", #nm); pl_writer.field("to", to))
+  PL_STATEMENT_(0bind_##nm, nm, "bind", pl_writer.field("param", #nm); pl_writer.field("to", to))
 // PL_DERIVE(k_tiles, "ceildiv(K, 64)");  a symbol computed at launch.
-#define PL_DERIVE(nm, text) PL_STATEMENT_(derive_##nm, nm, "derive", pl_writer.field("value", text))
+#define PL_DERIVE(nm, text) PL_STATEMENT_(0derive_##nm, nm, "derive", pl_writer.field("value", text))
 // PL_GRID("min(m_tiles * n_tiles, sms * occupancy)");  one to three extents.
-#define PL_GRID(...) PL_STATEMENT_(grid, grid, "grid", ::pl::detail::write_extent(pl_writer, __VA_ARGS__))
+#define PL_GRID(...) PL_STATEMENT_(0grid, grid, "grid", ::pl::detail::write_extent(pl_writer, __VA_ARGS__))
 // PL_CLUSTER(2, 1, 1);
-#define PL_CLUSTER(...) PL_STATEMENT_(cluster, cluster, "cluster", ::pl::detail::write_extent(pl_writer, __VA_ARGS__))
+#define PL_CLUSTER(...) PL_STATEMENT_(0cluster, cluster, "cluster", ::pl::detail::write_extent(pl_writer, __VA_ARGS__))
 // PL_STACK(64);  bytes of stack a thread that the component's code needs: local memory, for arrays that are indexed at
 // run time, which sinf, cosf and tanf have for large arguments.
 #define PL_STACK(bytes_) \
   static_assert((bytes_) >= 1, "PL_STACK(bytes): at least 1"); \
-  PL_STATEMENT_(stack, stack, "stack", pl_writer.field("bytes", static_cast<long long>(bytes_)))
+  PL_STATEMENT_(0stack, stack, "stack", pl_writer.field("bytes", static_cast<long long>(bytes_)))
 // PL_RESIDENT;  all CTAs of the grid must be on the device at once.
-#define PL_RESIDENT PL_STATEMENT_(resident, resident, "resident", )
+#define PL_RESIDENT PL_STATEMENT_(0resident, resident, "resident", )
 // PL_WORKSPACE(counters, "m_tiles * 4", pl::zeroed);  global memory for the launch, in bytes.
 #define PL_WORKSPACE(nm, bytes, initial_state) \
-  PL_STATEMENT_(workspace_##nm, nm, "workspace", pl_writer.field("bytes", bytes); pl_writer.field("init", initial_state::initial()))
+  PL_STATEMENT_(0workspace_##nm, nm, "workspace", pl_writer.field("bytes", bytes); pl_writer.field("init", initial_state::initial()))
 // PL_PEERS(all_x, x, 2);  buffers like tensor x, of so many GPUs: an argument of its own, by rank.
 #define PL_PEERS(nm, local, gpus)                                                              \
   static_assert((gpus) >= 1 && (gpus) <= 64, "PL_PEERS(name, tensor, gpus): 1 to 64 GPUs"); \
-  PL_STATEMENT_(peers_##nm, nm, "peer", pl_writer.field("tensor", #local); pl_writer.field("count", static_cast<long long>(gpus)))
+  PL_STATEMENT_(0peers_##nm, nm, "peer", pl_writer.field("tensor", #local); pl_writer.field("count", static_cast<long long>(gpus)))
 // PL_PROTOCOL(mma, "repeat k_tiles { ab.wait; ab.release; }");  in what order a role, or an answered call, uses the
 // component's ports, barriers and buffers: docs/protocols.md.  At most one for each.
-#define PL_PROTOCOL(nm, ...) PL_STATEMENT_(protocol_##nm, nm, "protocol", ::pl::detail::write_steps(pl_writer, __VA_ARGS__))
+#define PL_PROTOCOL(nm, ...) PL_STATEMENT_(0protocol_##nm, nm, "protocol", ::pl::detail::write_steps(pl_writer, __VA_ARGS__))
 // PL_PROMISE(k_major, 1); PL_REQUIRE(k_major, 1);  facts between components: every requirement needs an equal promise.
-#define PL_REQUIRE(nm, what) PL_STATEMENT_(require_##nm, nm, "require", pl_writer.field("key", #nm); pl_writer.field("value", what))
-#define PL_PROMISE(nm, what) PL_STATEMENT_(promise_##nm, nm, "promise", pl_writer.field("key", #nm); pl_writer.field("value", what))
+#define PL_REQUIRE(nm, what) PL_STATEMENT_(0require_##nm, nm, "require", pl_writer.field("key", #nm); pl_writer.field("value", what))
+#define PL_PROMISE(nm, what) PL_STATEMENT_(0promise_##nm, nm, "promise", pl_writer.field("key", #nm); pl_writer.field("value", what))

@@ -17,7 +17,7 @@ template <class Port, class Stream>
 struct any_stream {
   static_assert(is_stream<Stream>::value,
                 "PL_IN/PL_OUT/PL_LOCAL(name, what, attributes...): the second argument must be pl::stream<tiles...>");
-  using tiles = Stream;
+  using pl_tiles = Stream;
   // Address of tile Part of the slot, in shared memory, or in tensor memory for a pl::tmem_tile.
   template <int Part = 0>
   static __device__ __forceinline__ unsigned address(self s, slot at) {
@@ -48,7 +48,7 @@ struct ring_port : any_stream<Port, Stream> {
                 "PL_IN/PL_OUT: exactly one of " PL_KNOWN_TOUCHES_ " is needed");
   static_assert(!has<may_be_empty, A...>() || has<ends, A...>(), "pl::may_be_empty needs pl::ends");
   enum : bool { can_end = has<ends, A...>() };
-  PL_STATIC_FN_ void write(writer& w) {
+  PL_STATIC_FN_ void pl_write(writer& w) {
     Stream::write(w);
     write_all<A...>(w);
   }
@@ -142,7 +142,7 @@ struct local_port : detail::any_stream<Port, Stream> {
   static_assert(detail::count<A...>(about::ring) == 1, "PL_LOCAL: exactly one pl::ring<min, max> is needed");
   static_assert(detail::count<A...>(about::touch) == 1 && detail::has<by_cp_async, A...>(),
                 "PL_LOCAL: pl::by_cp_async is needed");
-  PL_STATIC_FN_ void write(detail::writer& w) {
+  PL_STATIC_FN_ void pl_write(detail::writer& w) {
     Stream::write(w);
     detail::write_all<A...>(w);
   }
@@ -168,7 +168,7 @@ template <class Port, class... A>
 struct token_out_port<Port, detail::attributes<A...>> {
   static_assert((true && ... && detail::is_one_of<A, PL_ON_TOKEN_>()),
                 "PL_TOKEN_OUT: not an attribute; known: " PL_KNOWN_ON_TOKEN_);
-  PL_STATIC_FN_ void write(detail::writer& w) {
+  PL_STATIC_FN_ void pl_write(detail::writer& w) {
     w.field("direction", "out");
     w.field("kind", "token");
     detail::write_all<A...>(w);
@@ -182,7 +182,7 @@ template <class Port, class... A>
 struct token_in_port<Port, detail::attributes<A...>> {
   static_assert((true && ... && detail::is_one_of<A, PL_ON_TOKEN_>()),
                 "PL_TOKEN_IN: not an attribute; known: " PL_KNOWN_ON_TOKEN_);
-  PL_STATIC_FN_ void write(detail::writer& w) {
+  PL_STATIC_FN_ void pl_write(detail::writer& w) {
     w.field("direction", "in");
     w.field("kind", "token");
     detail::write_all<A...>(w);
@@ -268,7 +268,7 @@ struct call<R(A...)> {
   struct frame : detail::call_result<R> {
     detail::pack<typename detail::stored<A>::type...> arguments;
   };
-  PL_STATIC_FN_ void write(detail::writer& w) {
+  PL_STATIC_FN_ void pl_write(detail::writer& w) {
     w.field("kind", "call");
     w.key("signature");
     w.put('"');
@@ -303,11 +303,13 @@ struct call<R(A...)> {
 
 #define PL_STREAM_(nm, dir, ...)                                                                           \
   PL_HERE_                                                                                                 \
+  PL_USABLE_(nm, "PL_OUT, PL_IN, PL_LOCAL: a port is not named like one of its operations",               \
+             "acquire copy copy_at copy_async commit tma_load end wait release ended address pointer stages") \
   struct nm : ::pl::dir##_port<nm, __VA_ARGS__> {                                                          \
-    PL_STATIC_FN_ const char* name() { return #nm; }                                                       \
-    PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {                                            \
+    PL_STATIC_FN_ const char* pl_name() { return #nm; }                                                    \
+    PL_STATIC_FN_ void pl_write(::pl::detail::writer& pl_writer) {                                         \
       pl_writer.field("direction", #dir);                                                                  \
-      ::pl::dir##_port<nm, __VA_ARGS__>::write(pl_writer);                                                 \
+      ::pl::dir##_port<nm, __VA_ARGS__>::pl_write(pl_writer);                                              \
     }                                                                                                      \
     static __device__ unsigned pl_acquire(int, void*);                                                     \
     static __device__ void pl_commit(int, void*, unsigned);                                                \
@@ -334,8 +336,9 @@ struct call<R(A...)> {
 
 #define PL_TOKEN_(nm, dir, operation, ...)                                          \
   PL_HERE_                                                                          \
+  PL_USABLE_(nm, "PL_TOKEN_OUT, PL_TOKEN_IN: a token is not named like its operation", "pass take") \
   struct nm : ::pl::token_##dir##_port<nm, ::pl::detail::attributes<__VA_ARGS__>> { \
-    PL_STATIC_FN_ const char* name() { return #nm; }                                \
+    PL_STATIC_FN_ const char* pl_name() { return #nm; }                             \
     static __device__ void operation(int, void*);                                   \
   };                                                                                \
   PL_RECORD_(nm, nm, "port", nm)                                                    \
@@ -357,9 +360,10 @@ struct call<R(A...)> {
   static_assert(::pl::detail::same_text(#order, "gpu") || ::pl::detail::same_text(#order, "system"), \
                 "PL_SIGNAL_OUT, PL_SIGNAL_IN: the scope is gpu or system");                          \
   PL_HERE_                                                                                           \
+  PL_USABLE_(nm, "PL_SIGNAL_OUT, PL_SIGNAL_IN: a signal is not named like its operation", "add await") \
   struct nm : ::pl::base<nm> {                                                                       \
-    PL_STATIC_FN_ const char* name() { return #nm; }                                                 \
-    PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {                                      \
+    PL_STATIC_FN_ const char* pl_name() { return #nm; }                                              \
+    PL_STATIC_FN_ void pl_write(::pl::detail::writer& pl_writer) {                                   \
       pl_writer.field("direction", #dir);                                                            \
       pl_writer.field("kind", "signal");                                                             \
       pl_writer.field("scope", #order);                                                              \
@@ -399,16 +403,17 @@ struct call<R(A...)> {
 // PL_CALL(work, pl::tile_coord(int));  work(self, i) is answered by the component that the port is connected to.
 #define PL_CALL(nm, ...)                                                                                       \
   PL_HERE_                                                                                                     \
+  PL_USABLE_(nm, "PL_CALL: the name cannot be used") \
   struct nm##_port : ::pl::call<__VA_ARGS__> {                                                                 \
     static __device__ void pl_call(int, void*, char*);                                                         \
-    PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {                                                \
+    PL_STATIC_FN_ void pl_write(::pl::detail::writer& pl_writer) {                                             \
       pl_writer.field("direction", "calls");                                                                   \
-      ::pl::call<__VA_ARGS__>::write(pl_writer);                                                               \
+      ::pl::call<__VA_ARGS__>::pl_write(pl_writer);                                                            \
     }                                                                                                          \
   };                                                                                                           \
-  template <class... T>                                                                                        \
-  static __device__ __forceinline__ typename nm##_port::result nm(::pl::self self, T&&... t) {                 \
-    return nm##_port::template invoke<nm##_port>(self, static_cast<T&&>(t)...);                                \
+  template <class... pl_T>                                                                                     \
+  static __device__ __forceinline__ typename nm##_port::result nm(::pl::self self, pl_T&&... t) {              \
+    return nm##_port::template invoke<nm##_port>(self, static_cast<pl_T&&>(t)...);                             \
   }                                                                                                            \
   PL_RECORD_(nm, nm, "port", nm##_port)                                                                        \
   static_assert(true, "")
@@ -416,12 +421,13 @@ struct call<R(A...)> {
 // PL_ANSWER(next, pl::tile_coord(int));  what another component's PL_CALL can be connected to.
 #define PL_ANSWER(nm, ...)                                                    \
   PL_HERE_                                                                    \
+  PL_USABLE_(nm, "PL_ANSWER: the name cannot be used") \
   struct nm##_port : ::pl::call<__VA_ARGS__> {                                \
     static __device__ ::pl::call<__VA_ARGS__>::implementation body;           \
     static __device__ void pl_answer(int, void*, char*);                      \
-    PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {               \
+    PL_STATIC_FN_ void pl_write(::pl::detail::writer& pl_writer) {            \
       pl_writer.field("direction", "answers");                                \
-      ::pl::call<__VA_ARGS__>::write(pl_writer);                              \
+      ::pl::call<__VA_ARGS__>::pl_write(pl_writer);                           \
     }                                                                         \
   };                                                                          \
   PL_RECORD_(nm, nm, "port", nm##_port)                                       \
@@ -431,7 +437,7 @@ struct call<R(A...)> {
 #define PL_DEFINE(nm)                                                                 \
   PL_HERE_                                                                            \
   static_assert(::pl::detail::is_answer<nm##_port>(0), "PL_DEFINE: not declared with PL_ANSWER"); \
-  PL_RECORD_(answer_##nm, nm, "answer", ::pl::detail::nothing)                        \
+  PL_RECORD_(0answer_##nm, nm, "answer", ::pl::detail::nothing)                        \
   __device__ void nm##_port::pl_answer(int id, void* frame, char* pack) { \
     answer<nm##_port>(::pl::self{id, frame}, pack);                       \
   }                                                                       \

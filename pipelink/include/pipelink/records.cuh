@@ -1,6 +1,6 @@
 // pipelink/records.cuh: contract records, evaluated by the compiler.
 //
-// A declaration of a component is a type with a static `write(writer&)`.  PL_RECORD_ renders it at compile time to one
+// A declaration of a component is a type with a static `pl_write(writer&)`.  PL_RECORD_ renders it at compile time to one
 // JSON text and lets it leave the compiler in three ways:
 //   nvcc's host pass       bytes in ELF section .pipelink.contract of the object, NUL-terminated, in no fixed order
 //   every device code pass initialised variables of the device code: what this architecture was compiled with.  No
@@ -139,7 +139,7 @@ struct text {
 template <class Record>
 PL_FN_ unsigned measure() {
   writer w;
-  Record::write(w);
+  Record::pl_write(w);
   return w.n + 1;
 }
 template <class Record>
@@ -147,7 +147,7 @@ PL_FN_ text<measure<Record>()> render() {
   text<measure<Record>()> t{};
   writer w;
   w.out = t.data;
-  Record::write(w);
+  Record::pl_write(w);
   return t;
 }
 // Does `signature` (__PRETTY_FUNCTION__ of NAME::pl_component::where) name exactly NAME, not SOMETHING::NAME?
@@ -181,6 +181,20 @@ PL_FN_ bool is_component_name(const char* name) {
   }
   return part;
 }
+// A declared name is one that C++ lets be used: inside a class of its own name, an operation of that name would be taken
+// for the constructor.  `operations` are those of the class, apart by blanks.
+PL_FN_ bool is_usable(const char* name, const char* operations = "") {
+  if (name[0] == 'p' && name[1] == 'l' && (name[2] == '_' || name[2] == 0)) return false;
+  const char* const taken[] = {"self", operations};
+  for (const char* words : taken)
+    while (*words) {
+      const char* a = name;
+      while (*a && *a == *words) ++a, ++words;
+      if (*a == 0 && (*words == 0 || *words == ' ')) return false;
+      while (*words && *words++ != ' ') {}
+    }
+  return true;
+}
 
 // The few library pieces needed here, so that no standard header is.
 template <class A, class B>
@@ -208,7 +222,7 @@ struct nth<0, T, R...> {
   using type = T;
 };
 struct nothing {
-  PL_STATIC_FN_ void write(writer&) {}
+  PL_STATIC_FN_ void pl_write(writer&) {}
 };
 
 }  // namespace detail
@@ -222,13 +236,13 @@ struct pl_component {
 
 #if defined(__CUDA_ARCH__)
 #define PL_EMIT_(id)                                                                                         \
-  extern const __device__ ::pl::detail::text<::pl::detail::measure<pl_record_##id>()> pl_record_##id##_text; \
-  const __device__ ::pl::detail::text<::pl::detail::measure<pl_record_##id>()> pl_record_##id##_text =       \
-      ::pl::detail::render<pl_record_##id>();
+  extern const __device__ ::pl::detail::text<::pl::detail::measure<pl_declared_##id>()> pl_record_##id##_text; \
+  const __device__ ::pl::detail::text<::pl::detail::measure<pl_declared_##id>()> pl_record_##id##_text =       \
+      ::pl::detail::render<pl_declared_##id>();
 #else  // nvcc's host pass
 #define PL_EMIT_(id)                                                                                 \
   __attribute__((used, section(".pipelink.contract"))) static constexpr auto pl_record_##id##_text = \
-      ::pl::detail::render<pl_record_##id>();
+      ::pl::detail::render<pl_declared_##id>();
 #endif
 
 // Begins every declaration.  A namespace definition is legal only where a record survives: outside classes, functions
@@ -237,10 +251,15 @@ struct pl_component {
   namespace pl_declarations_stand_directly_in_PL_COMPONENT {}                                                         \
   static_assert(pl_component::declared, "this PL_ declaration stands outside PL_COMPONENT(name) { ... }");
 
-// id: unique in the component, so that a second declaration of a name is an error; nm: the name in the record.
+// A name that a declaration gives; the rest: what is wrong with others, and the operations of its class.
+#define PL_USABLE_(nm, what, ...) \
+  static_assert(::pl::detail::is_usable(#nm, ##__VA_ARGS__), what "; self, pl and pl_... are the library's names");
+
+// id: unique in the component, so that a second declaration of a name is an error; that of what gives no name begins with
+// a digit, so that no name is like it.  nm: the name in the record.
 #define PL_RECORD_(id, nm, op, ...)                                                                                   \
-  struct pl_record_##id {                                                                                             \
-    PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {                                                       \
+  struct pl_declared_##id {                                                                                           \
+    PL_STATIC_FN_ void pl_write(::pl::detail::writer& pl_writer) {                                                    \
       pl_writer.open('{');                                                                                            \
       pl_writer.field("pipelink", ::pl::abi);                                                                         \
       pl_writer.field("op", op);                                                                                      \
@@ -248,7 +267,7 @@ struct pl_component {
       pl_writer.field("name", #nm);                                                                                   \
       pl_writer.field("file", ::pl::detail::base_name(__FILE__));                                                     \
       pl_writer.field("line", __LINE__);                                                                              \
-      __VA_ARGS__::write(pl_writer);                                                                                  \
+      __VA_ARGS__::pl_write(pl_writer);                                                                               \
       pl_writer.close('}');                                                                                           \
     }                                                                                                                 \
   };                                                                                                                  \
@@ -263,7 +282,7 @@ struct pl_component {
       enum : bool { declared = true };                                                                          \
       PL_STATIC_FN_ const char* name() { return #__VA_ARGS__; }                                                       \
       PL_STATIC_FN_ const char* where() { return __PRETTY_FUNCTION__; }                                               \
-      PL_STATIC_FN_ void write(::pl::detail::writer& pl_writer) {                                                     \
+      PL_STATIC_FN_ void pl_write(::pl::detail::writer& pl_writer) {                                                  \
         pl_writer.field("cxx", __cplusplus > 201703L ? 20 : 17);                                                      \
         pl_writer.version("toolkit", __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__);                                     \
       }                                                                                                               \
@@ -272,6 +291,6 @@ struct pl_component {
                   "PL_COMPONENT: the name is identifiers joined by ::, without blanks");                              \
     static_assert(::pl::detail::at_global_scope(pl_component::where(), #__VA_ARGS__),                                 \
                   "PL_COMPONENT belongs at global scope, in no other namespace");                                     \
-    PL_RECORD_(component, component, "component", pl_component)                                                       \
+    PL_RECORD_(0component, component, "component", pl_component)                                                       \
   }                                                                                                                   \
   namespace __VA_ARGS__

@@ -50,7 +50,7 @@ struct role {
                 "PL_ROLE: not a role attribute; known: " PL_KNOWN_ON_ROLE_);
   static_assert(detail::count<A...>(about::warps) == 1, "PL_ROLE: exactly one pl::warps<n> is needed");
   static_assert(detail::count<A...>(about::registers) <= 1, "PL_ROLE: pl::registers<min, max> is given twice");
-  PL_STATIC_FN_ void write(detail::writer& w) { detail::write_all<A...>(w); }
+  PL_STATIC_FN_ void pl_write(detail::writer& w) { detail::write_all<A...>(w); }
   // The thread's, warp's and warpgroup's number within the role.
   static __device__ __forceinline__ unsigned thread(self s) { return threadIdx.x - Role::pl_first_thread(s.id, s.frame); }
   static __device__ __forceinline__ unsigned warp(self s) { return thread(s) / 32; }
@@ -62,7 +62,7 @@ struct memory {
   static_assert((true && ... && detail::is_one_of<A, PL_ON_SMEM_>()),
                 "PL_SMEM: not an attribute; known: " PL_KNOWN_ON_SMEM_);
   static_assert(detail::count<A...>(about::align) <= 1, "PL_SMEM: pl::align<n> is given twice");
-  PL_STATIC_FN_ void write(detail::writer& w) {
+  PL_STATIC_FN_ void pl_write(detail::writer& w) {
     w.field("bytes", static_cast<long long>(sizeof(T)));
     if (detail::count<A...>(about::align) == 0) w.field("align", static_cast<long long>(alignof(T)));
     detail::write_all<A...>(w);
@@ -83,7 +83,7 @@ struct barrier {
   static_assert((true && ... && detail::is_one_of<A, PL_ON_BARRIER_>()),
                 "PL_BARRIER: not an attribute; known: " PL_KNOWN_ON_BARRIER_);
   static_assert(detail::count<A...>(about::count) == 1, "PL_BARRIER: exactly one pl::threads<n> is needed");
-  PL_STATIC_FN_ void write(detail::writer& w) { detail::write_all<A...>(w); }
+  PL_STATIC_FN_ void pl_write(detail::writer& w) { detail::write_all<A...>(w); }
   // Waits until all threads of the barrier have arrived.
   static __device__ __forceinline__ void sync(self s) {
     asm volatile("barrier.sync.aligned %0, %1;" ::"r"(Barrier::pl_id(s.id, s.frame)),
@@ -106,7 +106,7 @@ struct mbarrier {
                 "PL_MBARRIER: not an attribute; known: " PL_KNOWN_ON_MBARRIER_);
   static_assert(detail::count<A...>(about::arrivals) == 1, "PL_MBARRIER: exactly one pl::arrivals<n> is needed");
   static_assert(detail::count<A...>(about::number) <= 1, "PL_MBARRIER: pl::count<n> is given twice");
-  PL_STATIC_FN_ void write(detail::writer& w) { detail::write_all<A...>(w); }
+  PL_STATIC_FN_ void pl_write(detail::writer& w) { detail::write_all<A...>(w); }
   // The shared-memory address, for the component's own instructions.
   static __device__ __forceinline__ unsigned address(self s, unsigned index = 0) {
     return Mbarrier::pl_address(s.id, s.frame, index);
@@ -136,7 +136,7 @@ struct tensor_memory {
   static_assert(Columns >= 1 && Columns <= 512, "PL_TMEM(name, columns, ...): 1 to 512 columns");
   static_assert((true && ... && detail::is_one_of<A, PL_ON_TMEM_>()),
                 "PL_TMEM: not an attribute; known: " PL_KNOWN_ON_TMEM_);
-  PL_STATIC_FN_ void write(detail::writer& w) {
+  PL_STATIC_FN_ void pl_write(detail::writer& w) {
     w.field("columns", Columns);
     detail::write_all<A...>(w);
   }
@@ -163,7 +163,7 @@ PL_FN_ bool is_answer(...) {
 }
 template <class T>
 struct parameter {
-  PL_STATIC_FN_ void write(writer& w) {
+  PL_STATIC_FN_ void pl_write(writer& w) {
     w.key("type");
     w.put('"');
     type_name<T>::write(w);
@@ -192,10 +192,10 @@ struct map_box<box<Extent...>> {
 };
 template <class Port, int Part, class Box>
 struct parameter<tensor_map<Port, Part, Box>> {
-  static_assert(0 <= Part && Part < Port::tiles::parts, "pl::tensor_map<port, part>: the port's slot has fewer tiles");
-  PL_STATIC_FN_ void write(writer& w) {
+  static_assert(0 <= Part && Part < Port::pl_tiles::parts, "pl::tensor_map<port, part>: the port's slot has fewer tiles");
+  PL_STATIC_FN_ void pl_write(writer& w) {
     w.field("type", "tensor_map");
-    w.field("port", Port::name());
+    w.field("port", Port::pl_name());
     w.field("part", Part);
     map_box<Box>::write(w);
     w.field("bytes", 128);
@@ -204,7 +204,7 @@ struct parameter<tensor_map<Port, Part, Box>> {
 };
 template <class T, int Gpus>
 struct parameter<peers<T, Gpus>> {
-  PL_STATIC_FN_ void write(writer& w) {
+  PL_STATIC_FN_ void pl_write(writer& w) {
     w.key("type");
     w.put('"');
     type_name<T*>::write(w);
@@ -216,7 +216,7 @@ struct parameter<peers<T, Gpus>> {
 };
 template <class Tile>
 struct parameter<tile_map<Tile>> {
-  PL_STATIC_FN_ void write(writer& w) {
+  PL_STATIC_FN_ void pl_write(writer& w) {
     w.field("type", "tensor_map");
     w.key("tile");
     w.open('{');
@@ -232,11 +232,12 @@ struct parameter<tile_map<Tile>> {
 // PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);
 #define PL_ROLE(nm, ...)                                                  \
   PL_HERE_                                                                \
+  PL_USABLE_(nm, "PL_ROLE: a role is not named like one of its operations", "thread warp warpgroup") \
   struct nm : ::pl::role<nm, __VA_ARGS__> {                               \
-    PL_STATIC_FN_ const char* name() { return #nm; }                      \
+    PL_STATIC_FN_ const char* pl_name() { return #nm; }                   \
     static __device__ unsigned pl_first_thread(int, void*);               \
     static __device__ void pl_enter(int, void*);                          \
-    static __device__ void body(::pl::self);                              \
+    static __device__ void pl_body(::pl::self);                           \
   };                                                                      \
   PL_RECORD_(nm, nm, "role", nm)                                          \
   static_assert(true, "")
@@ -245,13 +246,14 @@ struct parameter<tile_map<Tile>> {
 #define PL_ENTRY(nm)                                                                                       \
   PL_HERE_                                                                                                 \
   static_assert(::pl::detail::is_role<nm>(0), "PL_ENTRY: not declared with PL_ROLE");                      \
-  PL_RECORD_(entry_##nm, nm, "entry", ::pl::detail::nothing)                                               \
-  __device__ void nm::pl_enter(int id, void* frame) { body(::pl::self{id, frame}); }                       \
-  __device__ __forceinline__ void nm::body([[maybe_unused]] ::pl::self self)
+  PL_RECORD_(0entry_##nm, nm, "entry", ::pl::detail::nothing)                                               \
+  __device__ void nm::pl_enter(int id, void* frame) { pl_body(::pl::self{id, frame}); }                    \
+  __device__ __forceinline__ void nm::pl_body([[maybe_unused]] ::pl::self self)
 
 // PL_SMEM(scratch, float[1024], pl::align<128>);  scratch(self) is a pointer, scratch_smem::address(self) its address.
 #define PL_SMEM(nm, ...)                                                                                      \
   PL_HERE_                                                                                                    \
+  PL_USABLE_(nm, "PL_SMEM: the name cannot be used") \
   struct nm##_smem : ::pl::memory<__VA_ARGS__> {                                                              \
     static __device__ unsigned pl_address(int, void*);                                                        \
     static __device__ __forceinline__ unsigned address(::pl::self self) { return pl_address(self.id, self.frame); } \
@@ -266,6 +268,7 @@ struct parameter<tile_map<Tile>> {
 // the linker's frame and so in registers.
 #define PL_STATE(nm, ...)                                                                              \
   PL_HERE_                                                                                             \
+  PL_USABLE_(nm, "PL_STATE: the name cannot be used") \
   struct nm##_state : ::pl::memory<__VA_ARGS__> {                                                      \
     using value = __VA_ARGS__;                                                                         \
     static __device__ void* pl_address(int, void*);                                                    \
@@ -279,6 +282,7 @@ struct parameter<tile_map<Tile>> {
 // PL_BARRIER(done, pl::threads<128>);  done::sync(self), done::arrive(self): a named barrier; the linker picks its id.
 #define PL_BARRIER(nm, ...)                                  \
   PL_HERE_                                                   \
+  PL_USABLE_(nm, "PL_BARRIER: a barrier is not named like one of its operations", "sync arrive") \
   struct nm : ::pl::barrier<nm, __VA_ARGS__> {               \
     static __device__ unsigned pl_id(int, void*);            \
     static __device__ unsigned pl_threads(int, void*);       \
@@ -290,6 +294,7 @@ struct parameter<tile_map<Tile>> {
 // full::wait(self, i, parity), full::address(self, i): mbarriers of the component's own.
 #define PL_MBARRIER(nm, ...)                                         \
   PL_HERE_                                                           \
+  PL_USABLE_(nm, "PL_MBARRIER: an mbarrier is not named like one of its operations", "address arrive expect wait") \
   struct nm : ::pl::mbarrier<nm, __VA_ARGS__> {                      \
     static __device__ unsigned pl_address(int, void*, unsigned);     \
   };                                                                 \
@@ -299,6 +304,7 @@ struct parameter<tile_map<Tile>> {
 // PL_TMEM(accumulator, 128);  accumulator::address(self) is a tensor-memory address.
 #define PL_TMEM(nm, ...)                                             \
   PL_HERE_                                                           \
+  PL_USABLE_(nm, "PL_TMEM: tensor memory is not named like its operation", "address") \
   struct nm : ::pl::tensor_memory<nm, __VA_ARGS__> {                 \
     static __device__ unsigned pl_address(int, void*);               \
   };                                                                 \
@@ -308,6 +314,7 @@ struct parameter<tile_map<Tile>> {
 // PL_PARAM(k_tiles, int);  k_tiles(self): a launch parameter, or a constant bound at link time.
 #define PL_PARAM(nm, ...)                                                                                     \
   PL_HERE_                                                                                                    \
+  PL_USABLE_(nm, "PL_PARAM: the name cannot be used") \
   struct nm##_param : ::pl::detail::parameter<__VA_ARGS__> {                                                  \
     using type = __VA_ARGS__;                                                                                 \
     static __device__ const void* pl_address(int, void*);                                                     \
