@@ -41,12 +41,20 @@ def _lost_turn(c: Composer) -> None:
     c.kernel.connect(getattr(run, "pass"), run.take)
 
 
+def _alone(name: str) -> Callable[[Composer], None]:
+    def build(c: Composer) -> None:
+        c.add("broken", name)
+
+    return build
+
+
 BROKEN: dict[str, Callable[[Composer], None]] = {
     "parity": _parity,
     "release": _pipe("writer", "forgetful_reader"),
     "acquire": _pipe("greedy_writer", "reader"),
     "barrier": _pipe("writer", "split_reader"),
     "lost_turn": _lost_turn,
+    "lost_phase": _alone("lost_phase"),
     "healthy": _pipe("writer", "reader"),
 }
 #: GEMMs whose placed IR says that one arrival more empties a slot than there are.

@@ -20,7 +20,6 @@ from pipelink.model.binding import (
     Const,
     FieldPointer,
     Frame,
-    Linear,
     ParameterPointer,
     Scalar,
     SharedAddress,
@@ -30,7 +29,6 @@ from pipelink.model.binding import (
 )
 from pipelink.model.watch import watch_of
 from pipelink.support.diagnostics import Diagnostics, Note
-from pipelink.target import MBARRIER_BYTES
 from pipelink.transfers import LOCAL, placement_of, transfer_of
 from pipelink.transfers.binder import Binder, bound_scalar, placed_instance
 
@@ -60,6 +58,8 @@ def device_sources(kernel: Kernel) -> tuple[str, ...]:
         found.add("cluster.cu")
     if any(placed_instance(instance).tmem for instance in kernel.instances.values()):
         found.add("tmem.cu")
+    if any(placed_instance(instance).mbarriers for instance in kernel.instances.values()):
+        found.add("mbarrier.cu")
     if kernel.exclusives:
         found.add(MEETING_SOURCE)
     return tuple(sorted(found))
@@ -144,7 +144,7 @@ class _Builder:
                 accessor(instance, "barrier", name, "pl_id", Const(barrier.id))
                 accessor(instance, "barrier", name, "pl_threads", Const(barrier.threads))
             for name, address in placed.mbarriers.items():
-                accessor(instance, "mbarrier", name, "pl_address", Linear(address, MBARRIER_BYTES, "index"))
+                self.binder.mbarriers(instance, name, address)
             for name, column in placed.tmem.items():
                 accessor(instance, "tmem", name, "pl_address", TensorMemory(column))
             for name, state in placed.states.items():

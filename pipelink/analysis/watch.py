@@ -2,17 +2,19 @@
 
 ``transfer`` with ``debug-hangs`` or ``timeline`` calls :func:`instrument`, which adds ``debug`` to the kernel's launch
 contract: an offset in the parameter block behind the kernel's own fields, where the runtime puts what
-``transfers/watch.cuh`` calls ``pl_watch``, and a table of *sites*, one for each wait of a port, with who waits there
-and who would end the wait.  A contract without ``debug`` gives an ordinary link.
+``transfers/watch.cuh`` calls ``pl_watch``, and a table of *sites*, one for each wait of a port and each mbarrier of a
+component's own, with who waits there and who would end the wait.  A contract without ``debug`` gives an ordinary link.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from pipelink.ir.views import Kernel, Program
-from pipelink.model.lifetimes import Lifetimes
+from pipelink.analysis.protocol.language import actions_of, protocol_of
+from pipelink.ir.views import Component, Kernel, Program
+from pipelink.model.lifetimes import Lifetimes, RoleKey
+from pipelink.model.watch import OWN_WAIT
 from pipelink.support.watch import BLOCK, BLOCK_ALIGN
 from pipelink.transfers import BY_NAME, placement_of
 
@@ -37,7 +39,7 @@ def instrument(program: Program, kernel: Kernel, limit_ms: int, timeline: bool) 
         "stays": placement.tmem_columns is not None,
         "lanes": lanes,
         "roles": roles,
-        "sites": list(_sites(kernel, users)),
+        "sites": [*_sites(kernel, users), *_own_sites(program, kernel, users)],
     }
     parameters = {**parameters, "bytes": offset + BLOCK.size, "align": max(BLOCK_ALIGN, parameters["align"])}
     kernel.set("pipelink.launch", {**launch, "parameters": parameters, "debug": debug})
@@ -103,6 +105,34 @@ def _sites(kernel: Kernel, users: Lifetimes) -> Iterator[dict[str, Any]]:
             }  # fmt: skip
 
 
+def _own_sites(program: Program, kernel: Kernel, users: Lifetimes) -> Iterator[dict[str, Any]]:
+    """Waits at mbarriers of a component's own: by the protocols who waits there and who arrives; where a role states
+    none, whoever may."""
+    for instance in kernel.instances.values():
+        component = program.components[instance.component]
+        for mbarrier in component.mbarriers.values():
+            site = f"@{instance.name}::@{mbarrier.name}"
+            everyone = _named(users.users(instance.name, mbarrier.role))
+            stated = bool(component.roles) and set(component.roles) <= set(component.protocols)
+            found: dict[str, list[str]] = {}
+            for verb in ("wait", "arrive"):
+                names = [of for of in component.protocols if _does(component, of, mbarrier.name, verb)]
+                found[verb] = [f"@{instance.name}::@{name}" for name in names] if stated else everyone
+            yield {
+                "port": site, "operation": OWN_WAIT, "ring": site, "stages": mbarrier.count, "users": found["wait"],
+                "arrivers": found["arrive"],
+            }  # fmt: skip
+
+
+def _does(component: Component, of: str, subject: str, verb: str) -> bool:
+    body = protocol_of(component, of).body
+    return any((action.subject, action.verb) == (subject, verb) for action in actions_of(body))
+
+
 def _users(users: Lifetimes, instance: str, port: str) -> list[str]:
-    found = (user.partition("::") for user in users.port_users(instance, port))
+    return _named(users.port_users(instance, port))
+
+
+def _named(users: Iterable[RoleKey]) -> list[str]:
+    found = (user.partition("::") for user in users)
     return [f"@{name}::@{role}" for name, _, role in found]

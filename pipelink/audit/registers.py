@@ -218,7 +218,7 @@ def _stub(
         case _, "address":
             at = text.value("mul i32 %a2, 16384")
             value = text.value(f"add i32 {at}, {_SMEM}")
-        case _, "acquire" | "wait" | "ended":
+        case _, "acquire" | "wait" | "ended" if result != "void":
             value = text.opaque()
         case _, "call":
             _call(text, str(record.values.get("signature", "")))

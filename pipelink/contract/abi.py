@@ -128,7 +128,10 @@ RESOURCES: Final[dict[str, Resource]] = {
     "barrier": _resource(
         Function("pl_id", (), "unsigned", "barrier"), Function("pl_threads", (), "unsigned", "participants")
     ),
-    "mbarrier": _resource(Function("pl_address", (("index", "unsigned"),), "unsigned", "address")),
+    "mbarrier": _resource(
+        Function("pl_address", _INDEX, "unsigned", "address"),
+        Function("pl_wait", (*_INDEX, ("parity", "unsigned")), verb="wait"),
+    ),
     "smem": _resource(Function("pl_address", (), "unsigned", "address"), suffix="_smem"),
     "tmem": _resource(Function("pl_address", (), "unsigned", "tensor-memory address")),
     "state": _resource(Function("pl_address", (), "storage", "of the thread's state"), suffix="_state"),

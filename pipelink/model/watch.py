@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from pipelink.ir.views import Kernel
-from pipelink.model.binding import Const, CursorPointer, Invoke, ParameterPointer, Result, Statement
+from pipelink.model.binding import Const, CursorPointer, Invoke, ParameterPointer, Result, Statement, Value
+
+#: The operation of a wait at an mbarrier of the component's own, among those of ports.
+OWN_WAIT: Final = "mbarrier"
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,11 @@ class Watch:
         """Where the runtime's block lies."""
         return ParameterPointer(self.offset)
 
-    def waits(self, instance: str, port: str, operation: str, *statements: Statement) -> tuple[Statement, ...]:
-        """``statements``, among which a port waits, as a debug link does it."""
+    def waits(
+        self, instance: str, port: str, operation: str, *statements: Statement, stage: Value | None = None
+    ) -> tuple[Statement, ...]:
+        """``statements``, among which a port waits, as a debug link does it; ``stage``: for which of its slots or
+        counters, where no statement has that as a result."""
         site = self.sites.get((f"@{instance}::@{port}", operation))
         if site is None:
             return statements
@@ -45,7 +51,7 @@ class Watch:
         if not self.timeline:
             return statements
         named = any(isinstance(s, Invoke) and s.result == "stage" for s in statements)
-        stage = Result("stage") if named else Const(0)
+        stage = Result("stage") if named else stage or Const(0)
         note = (self.block, CursorPointer(self.lane), Const(site), stage, Result("clock"))
         return (Invoke("pl_clock", (), "clock", "unsigned"), *statements, Invoke("pl_lane_note", note))
 

@@ -13,8 +13,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Site:
-    """A wait of a port: ``operation`` is acquire, end, wait or take; ``users`` are the roles that wait here,
-    ``arrivers`` those whose arrivals end the wait.  A ring is named by the port that fills it."""
+    """A wait: ``operation`` is acquire, end, wait, take or await of a port, or mbarrier; ``users`` are the roles that
+    wait here, ``arrivers`` those whose arrivals end the wait.  A ring is named by the port that fills it."""
 
     port: str
     operation: str

@@ -66,6 +66,8 @@ class Waiter:
             return f"for counter {self.stage} of '{site.port}' to reach {self.parity}, from {others} of any CTA"
         if site.operation == "take":
             return f"at '{site.port}' for a token from {others}"
+        if site.operation == "mbarrier":
+            return f"for mbarrier {self.stage} of '{site.port}' to complete phase {self.parity}, by {others}"
         slot = f"for slot {self.stage} of ring '{site.ring}'"
         return f"{slot} to be {'filled' if site.operation == 'wait' else 'released'} by {others}"
 
@@ -74,6 +76,8 @@ class Waiter:
         """``wait of '@mma::@ab', slot 2, phase 1``."""
         if self.elsewhere:
             return f"await of '{self.site.port}', counter {self.stage}"
+        if self.site.operation == "mbarrier":
+            return f"the wait for mbarrier {self.stage} of '{self.site.port}', phase {self.parity}"
         slot = "" if self.site.operation == "take" else f", slot {self.stage}"
         return f"{self.site.operation} of '{self.site.port}'{slot}, phase {self.parity}"
 

@@ -29,7 +29,8 @@ _WRAP = 1 << 32
 
 Kind = Literal["wait", "work", "filling", "in use"]
 #: What a role does after a wait, and what the wait is for.
-_AFTER = {"acquire": "fill", "wait": "use", "take": "after", "end": "after"}
+#: What a role does after a wait; after any other, no more is known than that it was after that.
+_AFTER = {"acquire": "fill", "wait": "use"}
 #: Names of colours that both viewers know.
 _COLORS: dict[Kind, str] = {"wait": "grey", "work": "good", "filling": "thread_state_iowait", "in use": "good"}
 
@@ -226,7 +227,7 @@ def _role(lane: _Lane, events: list[_Event], first: float, last: float) -> Itera
         if event.begin > since:
             yield Slice(lane.cta, lane.sm, lane.name, doing, "work", since, event.begin)
         yield Slice(lane.cta, lane.sm, lane.name, f"{event.site.operation} {what}", "wait", event.begin, event.end)
-        doing, since = f"{_AFTER[event.site.operation]} {what}", event.end
+        doing, since = f"{_AFTER.get(event.site.operation, 'after')} {what}", event.end
     if last > since:
         yield Slice(lane.cta, lane.sm, lane.name, doing, "work", since, last)
 

@@ -9,16 +9,20 @@ from pipelink.ir.attributes import SymbolRef
 from pipelink.ir.placement import InstancePlacement
 from pipelink.ir.views import Component, Instance, Kernel, Port
 from pipelink.model.binding import (
+    Arg,
     Choose,
     Const,
     Definition,
     FieldPointer,
+    Invoke,
+    Linear,
     ParameterPointer,
     Return,
     Statement,
     Value,
 )
-from pipelink.model.watch import Watch
+from pipelink.model.watch import OWN_WAIT, Watch
+from pipelink.target import MBARRIER_BYTES
 
 
 def cxx_name(component: str) -> str:
@@ -114,10 +118,28 @@ class Binder:
         empty = Definition(path, found.name, found.arguments, found.returns)
         table.setdefault((path, found.name), empty).bodies[placed_instance(instance).id] = body
 
-    def waiting(self, instance: Instance, port: Port, name: str, *body: Statement, then: tuple[Statement, ...]) -> None:
-        """Define a function of a port that waits in ``body``; ``then`` follows."""
-        waits = self.watch.waits(instance.name, port.name, name.removeprefix("pl_"), *body)
+    def waiting(
+        self,
+        instance: Instance,
+        port: Port,
+        name: str,
+        *body: Statement,
+        then: tuple[Statement, ...],
+        stage: Value | None = None,
+    ) -> None:
+        """Define a function of a port that waits in ``body``; ``then`` follows.  ``stage``: what it waits for the n-th
+        of, where no statement says it."""
+        waits = self.watch.waits(instance.name, port.name, name.removeprefix("pl_"), *body, stage=stage)
         self.function(instance, port, name, *waits, *then)
+
+    def mbarriers(self, instance: Instance, name: str, address: int) -> None:
+        """Define where a component's own mbarriers are, and its waits for them."""
+        at, index = Linear(address, MBARRIER_BYTES, "index"), Arg("index")
+        self.accessor(instance, "mbarrier", name, "pl_address", at)
+        wait = Invoke("pl_own_wait", (at, index, Arg("parity")), waits=True)
+        body = self.watch.waits(instance.name, name, OWN_WAIT, wait, stage=index)
+        path = f"{cxx_name(instance.component)}::{class_of('mbarrier', '', name)}"
+        self._define(self.ports, path, function("mbarrier", "", "pl_wait"), instance, (*body, Return()))
 
     def slots(self, instance: Instance, port: Port, stages: int, slots: list[Value]) -> None:
         """Define the number of stages, and the address of each tile of a slot."""

@@ -131,7 +131,7 @@ class Signal(Transfer):
             else:
                 fence = Const(int(fetches(binder.component(other) for other in binder.instances.values())))
                 wait = Invoke(f"pl_signal_await_{placed.scope}", (where, index, Arg("least"), fence), waits=True)
-                binder.waiting(instance, port, "pl_await", wait, then=(Return(),))
+                binder.waiting(instance, port, "pl_await", wait, then=(Return(),), stage=index)
 
     def entrance(self, connect: Connect, port: Port) -> Entrance | None:
         placed = connect.placed(SignalPlacement)

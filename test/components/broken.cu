@@ -90,25 +90,38 @@ PL_ENTRY(sum) {
 }
 
 // As test::round_trip, but the second CTA keeps the token in the third round.
-PL_COMPONENT(test::lost_turn) {
-PL_ROLE(run, pl::warps<1>, pl::one_thread);
-PL_COUNTERS(turns, "ctas");
-PL_SIGNAL_OUT(pass, turns, gpu);
-PL_SIGNAL_IN(take, turns, gpu);
-PL_PARAM(sum, int*);
-PL_PARAM(ctas, int);
-PL_PARAM(rounds, int);
-PL_TENSOR(sum, int, "2", pl::readwrite);
-PL_GRID("ctas");
-PL_RESIDENT;
-PL_PROTOCOL(run, "repeat rounds { take.await; pass.signal; }");
-PL_ENTRY(run) {
-  const int me = blockIdx.x, next = me + 1 == ctas(self) ? 0 : me + 1;
-  if (me == 0) pass::add(self, 0);
-  for (int r = 0; r < rounds(self); ++r) {
-    take::await(self, me, r + 1);
-    sum(self)[0] = sum(self)[0] * 3 + me + r;
-    if (me != 1 || r != 2) pass::add(self, next);
+#define TOKEN test::lost_turn
+#define KEEPS (me == 1 && r == 2)
+#include "token.cuh"
+
+// A page is handed over by mbarriers of the component's own; whoever reads it forgets to say so.
+PL_COMPONENT(broken::lost_phase) {
+PL_ROLE(fill, pl::warps<1>);
+PL_ROLE(drain, pl::warps<1>);
+PL_SMEM(page, float[32]);
+PL_MBARRIER(full, pl::arrivals<32>);
+PL_MBARRIER(empty, pl::arrivals<32>);
+PL_PARAM(totals, float*);
+PL_PARAM(steps, int);
+PL_TENSOR(total, float, "4, 128", pl::write);
+PL_TENSOR(value, float, "steps, 32", pl::read);
+PL_BIND(totals, "total");
+PL_GRID("4");
+PL_PROTOCOL(fill, "page.write; full.arrive; repeat steps { empty.wait; page.write; full.arrive; }");
+PL_PROTOCOL(drain, "full.wait; page.read; repeat steps { full.wait; page.read; }");
+PL_ENTRY(fill) {
+  for (int i = 0; i <= steps(self); ++i) {
+    if (i > 0) empty::wait(self, 0, (i - 1) & 1);
+    page(self)[fill::thread(self)] = i;
+    full::arrive(self);
   }
+}
+PL_ENTRY(drain) {
+  float sum = 0;
+  for (int i = 0; i <= steps(self); ++i) {
+    full::wait(self, 0, i & 1);
+    sum += page(self)[drain::thread(self)];
+  }
+  totals(self)[blockIdx.x * 128 + drain::thread(self)] = sum;
 }
 }

@@ -1,29 +1,9 @@
 // CTAs that signal each other through counters in global memory.
 #include <pipelink/component.cuh>
 
-// A token goes round the CTAs, `rounds` times: who has it adds its number to a sum that only the token protects.
-PL_COMPONENT(test::round_trip) {
-PL_ROLE(run, pl::warps<1>, pl::one_thread);
-PL_COUNTERS(turns, "ctas");
-PL_SIGNAL_OUT(pass, turns, gpu);
-PL_SIGNAL_IN(take, turns, gpu);
-PL_PARAM(sum, int*);
-PL_PARAM(ctas, int);
-PL_PARAM(rounds, int);
-PL_TENSOR(sum, int, "2", pl::readwrite);
-PL_GRID("ctas");
-PL_RESIDENT;
-PL_PROTOCOL(run, "repeat rounds { take.await; pass.signal; }");
-PL_ENTRY(run) {
-  const int me = blockIdx.x, next = me + 1 == ctas(self) ? 0 : me + 1;
-  if (me == 0) pass::add(self, 0);
-  for (int r = 0; r < rounds(self); ++r) {
-    take::await(self, me, r + 1);
-    sum(self)[0] = sum(self)[0] * 3 + me + r;  // depends on the order
-    pass::add(self, next);
-  }
-}
-}
+#define TOKEN test::round_trip
+#define KEEPS false
+#include "token.cuh"
 
 // Pages of 32 x 32 words go from each CTA to the next through global memory, two on their way at most: threads write
 // them, TMA fetches them.  Counters: how many pages a CTA has been written, then how many it has read.
@@ -31,6 +11,48 @@ namespace handing {
 using page = pl::stream<pl::row_major<pl::tile<int, 32, 32>>>;
 __device__ __forceinline__ int word(int seed, int round, int cta, int i) {
   return seed + round * 1103515245 + cta * 40503 + i;
+}
+
+// Writes the two pages of CTA `to` in turn, once counter ctas + `to` says that they were read.  `rank`: of the GPU that
+// they are on, where there are several.
+template <class read, class written, class... Rank>
+__device__ __forceinline__ void write(pl::self self, int lane, int rounds, int ctas, int to, int* pages, int seed,
+                                      Rank... rank) {
+#pragma unroll 1
+  for (int r = 0; r < rounds; ++r) {
+    read::await(self, ctas + to, r < 2 ? 0 : r - 1);
+    int* page = pages + (2 * to + r % 2) * 1024;
+#pragma unroll 1
+    for (int i = lane; i < 1024; i += 32) page[i] = word(seed, r, to, i);
+    __syncwarp();
+    if (lane == 0) written::add(self, rank..., to);
+  }
+}
+
+template <class written, class x, class Map>
+__device__ __forceinline__ void load(pl::self self, int rounds, const Map& map) {
+#pragma unroll 1
+  for (int r = 0; r < rounds; ++r) {
+    written::await(self, blockIdx.x, r + 1);
+    x::tma_load(self, map, 0, r % 2 * 32, blockIdx.x);
+  }
+}
+
+// How many words are what they should be.
+template <class x, class met, class read, class... Rank>
+__device__ __forceinline__ int count(pl::self self, int thread, int rounds, int ctas, int seed, Rank... rank) {
+  int found = 0;
+#pragma unroll 1
+  for (int r = 0; r < rounds; ++r) {
+    pl::slot slot = x::wait(self);
+    const int* page = x::template pointer<int>(self, slot);
+#pragma unroll 1
+    for (int i = thread; i < 1024; i += 128) found += page[i] == word(seed, r, blockIdx.x, i);
+    x::release(self, slot);
+    met::sync(self);
+    if (thread == 0) read::add(self, rank..., ctas + blockIdx.x);
+  }
+  return found;
 }
 }  // namespace handing
 
@@ -49,16 +71,8 @@ PL_GRID("ctas");
 PL_RESIDENT;
 PL_PROTOCOL(fill, "repeat rounds { read.await; written.signal; }");
 PL_ENTRY(fill) {
-  const int next = blockIdx.x + 1 == gridDim.x ? 0 : blockIdx.x + 1, lane = fill::thread(self);
-#pragma unroll 1
-  for (int r = 0; r < rounds(self); ++r) {
-    read::await(self, ctas(self) + next, r < 2 ? 0 : r - 1);
-    int* page = to(self) + (2 * next + r % 2) * 1024;
-#pragma unroll 1
-    for (int i = lane; i < 1024; i += 32) page[i] = handing::word(seed(self), r, next, i);
-    __syncwarp();
-    if (lane == 0) written::add(self, next);
-  }
+  const int next = blockIdx.x + 1 == gridDim.x ? 0 : blockIdx.x + 1;
+  handing::write<read, written>(self, fill::thread(self), rounds(self), ctas(self), next, to(self), seed(self));
 }
 }
 
@@ -75,15 +89,10 @@ PL_BIND(map, "data");
 PL_RESIDENT;
 PL_PROTOCOL(load, "repeat rounds { written.await; x.acquire; x.copy; }");
 PL_ENTRY(load) {
-#pragma unroll 1
-  for (int r = 0; r < rounds(self); ++r) {
-    written::await(self, blockIdx.x, r + 1);
-    x::tma_load(self, map(self), 0, r % 2 * 32, blockIdx.x);
-  }
+  handing::load<written, x>(self, rounds(self), map(self));
 }
 }
 
-// Counts the words that are what they should be.
 PL_COMPONENT(test::page_reader) {
 PL_ROLE(run, pl::warps<4>);
 PL_COUNTERS(pages, "2 * ctas");
@@ -99,18 +108,7 @@ PL_RESIDENT;
 PL_PROTOCOL(run, "repeat rounds { x.wait; x.release; met.sync; read.signal by 1 warp; }");
 PL_ENTRY(run) {
   const int t = run::thread(self);
-  int found = 0;
-#pragma unroll 1
-  for (int r = 0; r < rounds(self); ++r) {
-    pl::slot slot = x::wait(self);
-    const int* page = x::pointer<int>(self, slot);
-#pragma unroll 1
-    for (int i = t; i < 1024; i += 128) found += page[i] == handing::word(seed(self), r, blockIdx.x, i);
-    x::release(self, slot);
-    met::sync(self);
-    if (t == 0) read::add(self, ctas(self) + blockIdx.x);
-  }
-  right(self)[blockIdx.x * 128 + t] = found;
+  right(self)[blockIdx.x * 128 + t] = handing::count<x, met, read>(self, t, rounds(self), ctas(self), seed(self));
 }
 }
 
@@ -132,16 +130,9 @@ PL_GRID("ctas");
 PL_RESIDENT;
 PL_PROTOCOL(fill, "repeat rounds { read.await; written.signal; }");
 PL_ENTRY(fill) {
-  const int lane = fill::thread(self), other = 1 - rank(self), me = blockIdx.x;
-#pragma unroll 1
-  for (int r = 0; r < rounds(self); ++r) {
-    read::await(self, ctas(self) + me, r < 2 ? 0 : r - 1);
-    int* page = to(self)[other] + (2 * me + r % 2) * 1024;
-#pragma unroll 1
-    for (int i = lane; i < 1024; i += 32) page[i] = handing::word(seed(self) + rank(self), r, me, i);
-    __syncwarp();
-    if (lane == 0) written::add(self, other, me);
-  }
+  const int other = 1 - rank(self), lane = fill::thread(self);
+  handing::write<read, written>(self, lane, rounds(self), ctas(self), blockIdx.x, to(self)[other],
+                                seed(self) + rank(self), other);
 }
 }
 
@@ -157,11 +148,7 @@ PL_BIND(map, "data");
 PL_RESIDENT;
 PL_PROTOCOL(load, "repeat rounds { written.await; x.acquire; x.copy; }");
 PL_ENTRY(load) {
-#pragma unroll 1
-  for (int r = 0; r < rounds(self); ++r) {
-    written::await(self, blockIdx.x, r + 1);
-    x::tma_load(self, map(self), 0, r % 2 * 32, blockIdx.x);
-  }
+  handing::load<written, x>(self, rounds(self), map(self));
 }
 }
 
@@ -181,17 +168,7 @@ PL_RESIDENT;
 PL_PROTOCOL(run, "repeat rounds { x.wait; x.release; met.sync; read.signal by 1 warp; }");
 PL_ENTRY(run) {
   const int t = run::thread(self), other = 1 - rank(self);
-  int found = 0;
-#pragma unroll 1
-  for (int r = 0; r < rounds(self); ++r) {
-    pl::slot slot = x::wait(self);
-    const int* page = x::pointer<int>(self, slot);
-#pragma unroll 1
-    for (int i = t; i < 1024; i += 128) found += page[i] == handing::word(seed(self) + other, r, blockIdx.x, i);
-    x::release(self, slot);
-    met::sync(self);
-    if (t == 0) read::add(self, other, ctas(self) + blockIdx.x);
-  }
-  right(self)[blockIdx.x * 128 + t] = found;
+  right(self)[blockIdx.x * 128 + t] =
+      handing::count<x, met, read>(self, t, rounds(self), ctas(self), seed(self) + other, other);
 }
 }

@@ -91,6 +91,18 @@ def test_a_gemm_whose_slots_never_become_free(package: Callable[[str], Path], re
     assert "device: works" in told
 
 
+def test_a_token_that_a_cta_keeps(package: Callable[[str], Path], record_hang: Record) -> None:
+    told = apart(package, record_hang, "lost_turn")
+    assert "@lost_turn::@run waits for counter 2 of '@lost_turn::@take' to reach 3" in told
+    assert "device: works" in told
+
+
+def test_a_phase_that_nobody_completes(package: Callable[[str], Path], record_hang: Record) -> None:
+    told = apart(package, record_hang, "lost_phase")
+    assert "@lost_phase::@fill waits for mbarrier 0 of '@lost_phase::@empty' to complete phase 0" in told
+    assert "device: works" in told
+
+
 def test_a_thread_that_cannot_leave(package: Callable[[str], Path], record_hang: Record) -> None:
     """It waits at a named barrier: the kernel traps, the hang is explained all the same, and a new process works."""
     told = apart(package, record_hang, "barrier")
@@ -125,6 +137,19 @@ def test_a_timeline(torch: Any, load: Any, tmp_path: Path) -> None:
     assert min(shares) > 0.5
     timeline.save(tmp_path / "trace.json")
     assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+
+
+def test_a_timeline_shows_waits_for_signals(torch: Any, load: Any) -> None:
+    """Each CTA awaits the token as often as it comes round, and says which counter it awaits."""
+    kernel = load("debug/awaited")
+    ctas, rounds = 8, 5
+    kernel(sum=torch.zeros(2, dtype=torch.int32, device="cuda"), ctas=ctas, rounds=rounds)
+    timeline = kernel.timeline()
+    for cta in range(ctas):
+        (lane,) = timeline.lanes(cta).values()
+        waits = [s for s in lane if s.kind == "wait"]
+        assert [s.name for s in waits] == rounds * [f"await take[{cta}]"]
+        assert all(s.end >= s.begin for s in waits)
 
 
 def test_a_watched_kernel_is_right(torch: Any, load: Any) -> None:

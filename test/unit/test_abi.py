@@ -8,7 +8,7 @@ import pytest
 from pipelink.backend import toolchain
 from pipelink.contract import abi
 from pipelink.contract.abi import RESOURCES, Function
-from pipelink.ir.protocol_names import PORT_VERBS
+from pipelink.ir.protocol_names import MBARRIER_VERBS, PORT_VERBS
 from pipelink.support.diagnostics import LinkError
 
 HEADERS = files("pipelink") / "include" / "pipelink"
@@ -79,7 +79,7 @@ def test_functions_serve_verbs_of_protocols() -> None:
     for label, resource in RESOURCES.items():
         verbs = {function.verb for function in resource.functions.values()} - {""}
         kind, _, direction = label.partition(" ")
-        known = PORT_VERBS.get((kind, direction), ())
+        known = MBARRIER_VERBS if kind == "mbarrier" else PORT_VERBS.get((kind, direction), ())
         assert verbs <= {*known, "ended"}, label
         if kind in ("stream", "token"):
             assert set(known) - {"read", "write"} <= verbs, label

@@ -122,11 +122,7 @@ struct mbarrier {
   }
   // Waits until the phase of this parity is complete: 0 the first, 1 the second, and so on in turn.
   static __device__ __forceinline__ void wait(self s, unsigned index, unsigned parity) {
-    asm volatile(
-        "{\n.reg .pred P1;\nWAIT:\nmbarrier.try_wait.parity.shared::cta.b64 P1, [%0], %1;\n@P1 bra DONE;\nbra "
-        "WAIT;\nDONE:\n}" ::"r"(address(s, index)),
-        "r"(parity)
-        : "memory");
+    Mbarrier::pl_wait(s.id, s.frame, index, parity);
   }
 };
 
@@ -297,6 +293,7 @@ struct parameter<tile_map<Tile>> {
   PL_USABLE_(nm, "PL_MBARRIER: an mbarrier is not named like one of its operations", "address arrive expect wait") \
   struct nm : ::pl::mbarrier<nm, __VA_ARGS__> {                      \
     static __device__ unsigned pl_address(int, void*, unsigned);     \
+    static __device__ void pl_wait(int, void*, unsigned, unsigned);  \
   };                                                                 \
   PL_RECORD_(nm, nm, "mbarrier", nm)                                 \
   static_assert(true, "")

@@ -89,6 +89,22 @@ def test_every_wait_has_a_site(watched: Linked) -> None:
     assert debug["lanes"] == 2
 
 
+def test_waits_for_own_mbarriers_have_sites(objects: Objects) -> None:
+    """Who waits and who arrives is what the protocols say."""
+    sites = debug_of(compose("own_mbarriers", objects).link(debug_hangs=True, timeline=True))["sites"]
+    load, run = "@doubled::@load", "@doubled::@run"
+    assert [(s["port"], s["operation"], s["stages"], s["users"], s["arrivers"]) for s in sites] == [
+        ("@doubled::@full", "mbarrier", 2, [run], [load]),
+        ("@doubled::@empty", "mbarrier", 2, [load], [run]),
+    ]
+
+
+def test_a_lost_phase_has_a_limit(objects: Objects) -> None:
+    linked = link_broken("lost_phase", objects)
+    assert [site["port"] for site in debug_of(linked)["sites"]] == ["@lost_phase::@full", "@lost_phase::@empty"]
+    assert "GLOBALTIMER" in sass.disassemble(linked.targets[0].cubin)
+
+
 def test_the_runtime_reads_it(watched: Linked) -> None:
     contract = load(watched.package()).contract
     assert contract.debug is not None

@@ -34,8 +34,9 @@ def test_pages_are_fetched_behind_a_proxy_fence(objects: Objects) -> None:
 
 def test_the_scope_is_the_one_that_is_stated(tmp_path: Path) -> None:
     """The same component with scope system."""
-    text = (TEST_COMPONENTS / "signals.cu").read_text().replace("turns, gpu)", "turns, system)")
-    (tmp_path / "signals.cu").write_text(text)
+    for name in ("signals.cu", "token.cuh"):
+        text = (TEST_COMPONENTS / name).read_text()
+        (tmp_path / name).write_text(text.replace("turns, gpu)", "turns, system)"))
     found = opcodes("round_trip", Objects(tmp_path, sources=(tmp_path,)))
     assert followed(found, "MEMBAR.ALL.SYS", f"{RELEASE}SYS", 3), found
     assert f"{ACQUIRE}SYS" in found

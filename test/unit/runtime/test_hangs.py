@@ -17,7 +17,7 @@ from pipelink.support.diagnostics import LinkError, render_text
 from pipelink.support.watch import BLOCK, BLOCK_ALIGN
 
 LOAD, MMA, STORE = "@load::@load", "@mma::@run", "@store::@run"
-ACQUIRE, WAIT, TAKE = 0, 1, 2
+ACQUIRE, WAIT, TAKE, OWN = range(4)
 DEBUG = Debug(
     offset=64,
     limit_ms=100,
@@ -29,6 +29,7 @@ DEBUG = Debug(
         Site("@load::@ab", "acquire", "@load::@ab", 4, (LOAD,), (MMA,)),
         Site("@mma::@ab", "wait", "@load::@ab", 4, (MMA,), (LOAD,)),
         Site("@store::@turn", "take", "@mma::@turn", 1, (STORE,), (MMA,)),
+        Site("@mma::@full", "mbarrier", "@mma::@full", 2, (MMA,), (LOAD,)),
     ),
 )
 
@@ -61,6 +62,15 @@ def test_a_cycle() -> None:
     assert found.trace is not None
     assert found.trace.cycle == (LOAD, MMA)
     assert "kernel-hang" in render_text(found)
+
+
+def test_an_mbarrier_of_a_components_own() -> None:
+    found = explained(record(OWN, 0, stage=1, parity=1))
+    assert found.message == (
+        "kernel 'gemm' hangs in CTA 5 of 132: @mma::@run waits for mbarrier 1 of '@mma::@full' to complete phase 1, by "
+        "@load::@load: @load::@load has ended"
+    )
+    assert found.notes[0].message.startswith("@mma::@run has waited 0.20 s in the wait for mbarrier 1 of '@mma::@full'")
 
 
 def test_somebody_who_has_ended() -> None:

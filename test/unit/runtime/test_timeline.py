@@ -22,9 +22,11 @@ DEBUG = Debug(
         Site("@load::@ab", "acquire", "@load::@ab", 2, (LOAD,), (MMA,)),
         Site("@mma::@ab", "wait", "@load::@ab", 2, (MMA,), (LOAD,)),
         Site("@mma::@turn", "take", "@load::@turn", 1, (MMA,), (LOAD,)),
+        Site("@load::@ready", "await", "@mma::@ready", 1, (LOAD,), (MMA,)),
+        Site("@load::@empty", "mbarrier", "@load::@empty", 2, (LOAD,), (MMA,)),
     ),
 )
-ACQUIRE, WAIT, TAKE = 0, 1, 2
+ACQUIRE, WAIT, TAKE, AWAIT, OWN = range(5)
 ROOM = 8
 START = 2**32 - 500  # the 32-bit clock wraps
 BASE = 10**18
@@ -64,6 +66,19 @@ def test_waits_and_work() -> None:
     for s, cycles in zip(lanes[f"{MMA} warpgroup 0"][1:3], ((10, 1000), (1000, 2000)), strict=True):
         assert near(s.begin, cycles[0])
         assert near(s.end, cycles[1])
+
+
+def test_waits_for_signals_and_own_mbarriers_are_shown() -> None:
+    """With the number of the counter, or of the mbarrier; what comes after is work."""
+    lane_of_load = lane(7, 0, 10_000, (AWAIT, 37, 10, 4000), (OWN, 1, 5000, 5100))
+    timeline = read("gemm", DEBUG, lane_of_load + NOTHING + NOTHING, ROOM, 1)
+    named = [(s.name, s.kind) for s in timeline.lanes(0)[LOAD]]
+    assert named == [
+        ("begin", "work"), ("await ready[37]", "wait"), ("after ready[37]", "work"), ("mbarrier empty[1]", "wait"),
+        ("after empty[1]", "work"),
+    ]  # fmt: skip
+    assert near(timeline.lanes(0)[LOAD][1].end, 4000)
+    assert list(timeline.lanes(0)) == [LOAD]  # neither is a slot of a ring
 
 
 def test_slots_are_filled_and_in_use() -> None:
