@@ -170,6 +170,10 @@ def _warn_of_signals(kernel: Kernel, components: Mapping[str, Component], diagno
     for instance in kernel.instances.values():
         for port in components[instance.component].ports.values():
             if (port.kind, port.direction) == ("signal", "in"):
-                ahead = ", and that no GPU is ahead of another by more than a launch," if port.owner == "peer" else ""
-                message = f"that signal '@{instance.name}::@{port.name}' comes{ahead} is not proved"
+                message = f"that signal '@{instance.name}::@{port.name}' comes is not proved"
+                if port.owner == "peer":
+                    message += (
+                        "; nor that all GPUs launch equally often, and that each awaits, in a launch, a signal of "
+                    )
+                    message += "every GPU that it signals"
                 diagnostics.warning("unproven", message, port.location)

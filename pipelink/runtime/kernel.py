@@ -110,7 +110,7 @@ class _Device:
         self.spare: list[tuple[int, int]] = []
         self.allocations: list[int] = []
         contract = loaded.contract
-        self.cleared = any(workspace.once for workspace in contract.workspaces)
+        self.cleared = any(workspace.initial == "once" for workspace in contract.workspaces)
         alike = contract.arguments == called.arguments and contract.names == called.names
         self.compiled = compile_contract(contract) if alike else None
         self.context = int(loaded.context)
@@ -370,7 +370,9 @@ class Kernel:
             for offset, index in device.slots:
                 _POINTER.pack_into(buffer, at + offset, addresses[index])
             workspaces = zip(loaded.contract.workspaces, addresses, sizes, strict=True)
-            zeroed = tuple((address, size) for workspace, address, size in workspaces if workspace.zero and size)
+            zeroed = tuple(
+                (address, size) for workspace, address, size in workspaces if workspace.initial == "zero" and size
+            )
         launch = _Launch(
             loaded.function,
             device.context,

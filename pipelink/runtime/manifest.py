@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pipelink.runtime.debug import Debug
 from pipelink.runtime.schema import LAUNCH, MAX_CLUSTER, Malformed
@@ -71,13 +71,13 @@ class Field:
 
 @dataclass(frozen=True)
 class Workspace:
-    """Device memory of the launch; ``bytes`` is an expression.  ``zero`` asks for zeros before every launch, ``once``
-    for zeros before the first that uses the memory: further ones find what their predecessors left."""
+    """Device memory of the launch; ``bytes`` is an expression.  ``initial``: zero asks for zeros before every launch,
+    once for zeros before the first that uses the memory (further ones find what their predecessors left), none for
+    nothing."""
 
     name: str
     bytes: str
-    zero: bool
-    once: bool = False
+    initial: Literal["zero", "once", "none"]
 
 
 @dataclass(frozen=True)
@@ -199,10 +199,7 @@ def _contract(data: Mapping[str, Any]) -> LaunchContract:
         smem_bytes=data["smem_bytes"],
         cooperative=data["cooperative"],
         resident=data["resident"],
-        workspaces=tuple(
-            Workspace(item["name"], item["bytes"], item["init"] == "zero", item["init"] == "once")
-            for item in data["workspaces"]
-        ),
+        workspaces=tuple(Workspace(item["name"], item["bytes"], item["init"]) for item in data["workspaces"]),
         parameter_bytes=data["parameters"]["bytes"],
         fields=tuple(field for item in data["parameters"]["fields"] for field in _fields(item)),
         debug=None if data["debug"] is None else Debug.of(data["debug"]),
