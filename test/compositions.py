@@ -96,11 +96,11 @@ def _round_trip(c: Composer) -> None:
     c.kernel.connect(getattr(run, "pass"), run.take)
 
 
-def _handed_pages(who: str) -> Build:
+def _handed_pages(*components: str) -> Build:
     """Pages that each CTA writes for the next, or for the other GPU, which fetches them by TMA."""
 
     def build(c: Composer) -> None:
-        writer, loader, reader = (c.add("signals", f"{who}_{name}") for name in ("writer", "loader", "reader"))
+        writer, loader, reader = (c.add("signals", name) for name in components)
         c.kernel.connect(writer.written, loader.written)
         c.kernel.connect(reader.read, writer.read)
         c.kernel.connect(loader.x, reader.x)
@@ -293,8 +293,9 @@ COMPOSITIONS: dict[str, Build] = (
         "gathered": _gathered,
         "matvec": _matvec,
         "round_trip": _round_trip,
-        "handed_pages": _handed_pages("page"),
-        "peer_pages": _handed_pages("peer"),
+        "handed_pages": _handed_pages("page_writer", "page_loader", "page_reader"),
+        "peer_pages": _handed_pages("peer_writer", "peer_loader", "peer_reader"),
+        "far_pages": _handed_pages("own_writer", "far_loader", "peer_reader"),
         "own_mbarriers": _alone("doubled", "own"),
         "own_columns": _alone("kept_in_columns", "columns"),
         "gathered_store": _gathered_store,

@@ -423,10 +423,17 @@ class _Resolver:
     def tensor_map(
         self, instance: Instance, component: Component, param: Param, bound: _Binding | None, what: str
     ) -> tuple[object, ...] | None:
-        tensors = self.names.tensors
-        if bound is None or bound.to not in tensors:
-            self.unbound(what, "tensor map", param, bound, list(tensors))
+        tensors, peers = self.names.tensors, self.names.peers
+        if bound is None or bound.to not in {**tensors, **peers}:
+            self.unbound(what, "tensor map", param, bound, [*tensors, *peers])
             return None
+        held, given = param.bytes // TENSOR_MAP_BYTES, peers[bound.to].data["count"] if bound.to in peers else 1
+        if held != given:
+            message = f"{what} holds {_plural(held, 'tensor map')}, and '{bound.to}' has {_plural(given, 'buffer')}"
+            self.diagnostics.error("launch-conflict", message, param.location)
+            return None
+        if bound.to in peers and peers[bound.to].data["tensor"] not in tensors:
+            return None  # said of the peers
         port = component.ports.get(param.port or "")
         tile = param.tile or (port.tiles[param.part] if port and param.part < len(port.tiles) else None)
         if tile is None:
@@ -437,7 +444,7 @@ class _Resolver:
                 hint=nearest(param.port or "", component.ports),
             )
             return None
-        tensor = tensors[bound.to]
+        tensor = tensors[peers[bound.to].data["tensor"] if bound.to in peers else bound.to]
         rank = len(tensor.data["shape"])
         extents = param.box or tile.shape
         if (instance.name, param.port, param.part) in self.shared:
@@ -456,14 +463,17 @@ class _Resolver:
         swizzle = tile.layout if tile.layout.startswith("swizzle") else "none"
         data = {
             "name": param.name,
-            "kind": "tensor_map",
-            "tensor": bound.to,
+            **(
+                {"kind": "peer_maps", "peers": bound.to}
+                if bound.to in peers
+                else {"kind": "tensor_map", "tensor": bound.to}
+            ),
             "element": tile.element,
             "box": box,
             "swizzle": swizzle,
         }
         key = ("tensor_map", bound.to, tuple(box), swizzle)
-        return self.add_field(key, data, TENSOR_MAP_BYTES, TENSOR_MAP_ALIGN)
+        return self.add_field(key, data, param.bytes, TENSOR_MAP_ALIGN)
 
     def pointer(self, param: Param, bound: _Binding | None, what: str) -> tuple[object, ...] | None:
         names = self.names
@@ -489,7 +499,9 @@ class _Resolver:
             names.peers[bound.to].data["count"] if data["kind"] == "peers" else 1,
         )
         if held != given:
-            message = f"{what} holds {_plural(held)}, and '{bound.to}' has {_plural(given)}"
+            message = (
+                f"{what} holds {_plural(held, 'address', 'es')}, and '{bound.to}' has {_plural(given, 'address', 'es')}"
+            )
             self.diagnostics.error("launch-conflict", message, param.location)
             return None
         key = self.add_field((data["kind"], bound.to), data, param.bytes, param.align)
@@ -517,7 +529,7 @@ class _Resolver:
             offset = -(-offset // align) * align
             fields.append({"name": data.pop("name"), "offset": offset, "bytes": data.pop("bytes"), **data})
             offset += fields[-1]["bytes"]
-        align = TENSOR_MAP_ALIGN if any(f["kind"] == "tensor_map" for f in fields) else BLOCK_ALIGN
+        align = TENSOR_MAP_ALIGN if any(f["kind"] in ("tensor_map", "peer_maps") for f in fields) else BLOCK_ALIGN
         size = -(-offset // align) * align
         if size > PARAMETER_BYTES:
             largest = sorted(fields, key=lambda f: -f["bytes"])[:3]
@@ -570,8 +582,8 @@ def _one_of(types: Iterable[str]) -> str:
     return f"it can pass {', '.join(types)}"
 
 
-def _plural(count: int) -> str:
-    return "1 address" if count == 1 else f"{count} addresses"
+def _plural(count: int, what: str, many: str = "s") -> str:
+    return f"1 {what}" if count == 1 else f"{count} {what}{many}"
 
 
 def _is_pointer(param: Param) -> bool:

@@ -24,6 +24,7 @@ from pipelink.support.limits import MANIFEST_ITEMS
 from pipelink.support.watch import BLOCK, BLOCK_ALIGN
 
 ADDRESS: Final = 8  # bytes
+MAP_BYTES: Final = 128
 MAP_ALIGN: Final = 64  # bytes (CUDA driver API, CUtensorMap)
 
 
@@ -53,7 +54,7 @@ class Argument:
 @dataclass(frozen=True)
 class Field:
     """One field of the parameter block: ``kind`` is tensor_map, value, pointer or workspace.  A field of kind peers is
-    read as that many pointers."""
+    read as that many pointers, one of kind peer_maps as that many tensor maps."""
 
     name: str
     offset: int
@@ -226,6 +227,11 @@ def _fields(item: Mapping[str, Any]) -> Iterator[Field]:
             tensor = f"{item['peers']}[{rank}]"
             yield Field(name, offset + rank * ADDRESS, ADDRESS, "pointer", tensor=tensor, align=item["align"])
         return
+    if kind == "peer_maps":
+        for rank in range(item["bytes"] // MAP_BYTES):
+            own = {"kind": "tensor_map", "tensor": f"{item['peers']}[{rank}]", "offset": offset + rank * MAP_BYTES}
+            yield from _fields({**item, **own, "bytes": MAP_BYTES})
+        return
     yield Field(
         name=name,
         offset=offset,
@@ -257,7 +263,7 @@ def _check_block(data: Mapping[str, Any]) -> None:
     for item in sorted(block["fields"], key=lambda item: item["offset"]):
         name, offset, size, kind = f"field '{item['name']}'", item["offset"], item["bytes"], item["kind"]
         held = struct.calcsize(SCALARS[item["type"]]) if kind == "value" else size
-        align = {"tensor_map": MAP_ALIGN, "value": held}.get(kind, ADDRESS)
+        align = {"tensor_map": MAP_ALIGN, "peer_maps": MAP_ALIGN, "value": held}.get(kind, ADDRESS)
         if offset < end:
             raise Malformed(f"{name} begins at {offset}, before {before} ends at {end}")
         if offset % align:
@@ -271,13 +277,13 @@ def _check_block(data: Mapping[str, Any]) -> None:
             case "tensor_map" | "pointer" if known.get(item["tensor"], {}).get("kind") != "tensor":
                 raise Malformed(f"{name} names '{item['tensor']}', which is no tensor argument")
             case "tensor_map":
-                tensor = known[item["tensor"]]
-                if item["element"] != tensor["element"] or not len(item["box"]) <= len(tensor["shape"]) <= 5:
-                    raise Malformed(f"{name} is no map of tensor '{item['tensor']}': other elements or dimensions")
-            case "peers":
-                peers = known.get(item["peers"], {})
-                if peers.get("kind") != "peers" or size != ADDRESS * peers["count"]:
+                _check_map(name, item, known[item["tensor"]])
+            case "peers" | "peer_maps":
+                peers, each = known.get(item["peers"], {}), ADDRESS if kind == "peers" else MAP_BYTES
+                if peers.get("kind") != "peers" or size != each * peers["count"]:
                     raise Malformed(f"{name} of {size} bytes names '{item['peers']}', which is not as many peers")
+                if kind == "peer_maps":
+                    _check_map(name, item, known[peers["tensor"]])
             case _:
                 pass
     if end > block["bytes"]:
@@ -288,6 +294,12 @@ def _check_block(data: Mapping[str, Any]) -> None:
             raise Malformed(f"the debug block begins at {offset}, expected a multiple of {BLOCK_ALIGN} from {end} on")
         if offset + BLOCK.size > block["bytes"]:
             raise Malformed(f"the debug block at {offset} leaves the parameter block of {block['bytes']} bytes")
+
+
+def _check_map(name: str, item: Mapping[str, Any], tensor: Mapping[str, Any]) -> None:
+    """Whether a field can be a map of a tensor argument.  Raises Malformed."""
+    if item["element"] != tensor["element"] or not len(item["box"]) <= len(tensor["shape"]) <= 5:
+        raise Malformed(f"{name} is no map of tensor '{tensor['name']}': other elements or dimensions")
 
 
 def _distinct(what: str, names: Sequence[str]) -> None:

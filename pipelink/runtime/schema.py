@@ -213,6 +213,13 @@ FIELD: Final = Object(
             Row("box", ListOf(Number(1, 256), 1, 5), "extents of the box, outermost first"),
             Row("swizzle", Text(choices=SWIZZLES), "its swizzle", False, "none"),
         ),
+        "peer_maps": (
+            Row("bytes", Number(128, MAX_PARAMETERS), "its size, 128 for each map"),
+            Row("peers", NAME, "the argument of whose buffers these are maps, by rank"),
+            Row("element", ELEMENT, "their element type"),
+            Row("box", ListOf(Number(1, 256), 1, 5), "extents of the box, outermost first"),
+            Row("swizzle", Text(choices=SWIZZLES), "its swizzle", False, "none"),
+        ),
         "value": (
             Row("bytes", Number(1, 8), "its size, which holds the type"),
             Row("type", Text(choices=tuple(SCALARS)), "how it is stored, little-endian"),
@@ -271,7 +278,9 @@ DEBUG: Final = Object(
                     "a site",
                     (
                         Row("port", PLACE, "the port that waits"),
-                        Row("operation", Text("a word", r"[a-z_]{1,32}"), "acquire, end, wait or take"),
+                        Row(
+                            "operation", Text("a word", r"[a-z_]{1,32}"), "acquire, end, wait, take, await or mbarrier"
+                        ),
                         Row("ring", PLACE, "the port that fills the ring"),
                         Row("stages", Number(0, 1 << 20), "the ring's depth"),
                         Row("users", ListOf(PLACE), "roles that wait here"),

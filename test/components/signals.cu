@@ -136,6 +136,46 @@ PL_ENTRY(fill) {
 }
 }
 
+// As page_writer, and tells the other GPU, which fetches the pages from here.
+PL_COMPONENT(test::own_writer) {
+PL_ROLE(fill, pl::warps<1>);
+PL_PEER_COUNTERS(pages, "2 * ctas", 2);
+PL_PEER_SIGNAL_OUT(written, pages);
+PL_PEER_SIGNAL_IN(read, pages);
+PL_PARAM(to, int*);
+PL_PARAM(ctas, int);
+PL_PARAM(rounds, int);
+PL_PARAM(seed, int);
+PL_PARAM(rank, int);
+PL_TENSOR(data, int, "ctas, 64, 32", pl::readwrite, pl::align<16>);
+PL_BIND(to, "data");
+PL_GRID("ctas");
+PL_RESIDENT;
+PL_PROTOCOL(fill, "repeat rounds { read.await; written.signal; }");
+PL_ENTRY(fill) {
+  const int other = 1 - rank(self), lane = fill::thread(self);
+  handing::write<read, written>(self, lane, rounds(self), ctas(self), blockIdx.x, to(self), seed(self) + rank(self),
+                                other);
+}
+}
+
+// TMA straight from the other GPU's memory.
+PL_COMPONENT(test::far_loader) {
+PL_ROLE(load, pl::warps<1>, pl::one_thread);
+PL_PEER_COUNTERS(pages, "2 * ctas", 2);
+PL_PEER_SIGNAL_IN(written, pages);
+PL_PEERS(all_data, data, 2);
+PL_OUT(x, handing::page, pl::ring<2, 2>, pl::by_tma);
+PL_PARAM(maps, pl::peer_maps<x, 2>);
+PL_PARAM(rounds, int);
+PL_PARAM(rank, int);
+PL_TENSOR(data, int, "ctas, 64, 32", pl::readwrite, pl::align<16>);
+PL_BIND(maps, "all_data");
+PL_RESIDENT;
+PL_PROTOCOL(load, "repeat rounds { written.await; x.acquire; x.copy; }");
+PL_ENTRY(load) { handing::load<written, x>(self, rounds(self), maps(self)[1 - rank(self)]); }
+}
+
 PL_COMPONENT(test::peer_loader) {
 PL_ROLE(load, pl::warps<1>, pl::one_thread);
 PL_PEER_COUNTERS(pages, "2 * ctas", 2);

@@ -54,21 +54,28 @@ def pass_pages(torch: Any, kernel: Any, devices: tuple[int, int], rounds: int, l
             assert bool((rank.buffers["right"] == 8 * rounds).all()), (rank.device, seed)
 
 
+#: Pages that are written into the other GPU's memory, and such as TMA fetches from there.
+KERNELS = ("peer_pages", "far_pages")
+
+
+@pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize(("rounds", "launches"), [(1, 20), (3, 20), (100_000, 2)])
 def test_pages_between_two_gpus_of_one_process(
-    torch: Any, load: Any, two_gpus: None, rounds: int, launches: int
+    torch: Any, load: Any, two_gpus: None, name: str, rounds: int, launches: int
 ) -> None:
-    pass_pages(torch, load("peer_pages"), (0, 1), rounds, launches)
+    pass_pages(torch, load(name), (0, 1), rounds, launches)
 
 
+@pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize(("rounds", "launches"), [(1, 20), (3, 20), (100_000, 2)])
-def test_pages_between_two_kernels_of_one_gpu(torch: Any, load: Any, rounds: int, launches: int) -> None:
+def test_pages_between_two_kernels_of_one_gpu(torch: Any, load: Any, name: str, rounds: int, launches: int) -> None:
     """Two ranks may share a device, where both kernels fit on it at once."""
-    pass_pages(torch, load("peer_pages"), (0, 0), rounds, launches)
+    pass_pages(torch, load(name), (0, 0), rounds, launches)
 
 
-def test_pages_between_two_processes(package: Any, two_gpus: None) -> None:
+@pytest.mark.parametrize("name", KERNELS)
+def test_pages_between_two_processes(package: Any, two_gpus: None, name: str) -> None:
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", str(SCRIPT)]
-    run = subprocess.run([*command, str(package("peer_pages"))], capture_output=True, text=True, timeout=180)
+    run = subprocess.run([*command, str(package(name))], capture_output=True, text=True, timeout=180)
     assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-4000:]
     assert run.stdout.count("right") == 2, run.stdout

@@ -38,6 +38,13 @@ struct peers {
   }
 };
 
+// Tensor maps of the buffers of PL_PEERS, by rank: TMA straight from the memory of another GPU.
+template <class Port, int Gpus, int Part = 0, class Box = void>
+struct peer_maps {
+  tensor_map<Port, Part, Box> map[Gpus];
+  __device__ __forceinline__ const tensor_map<Port, Part, Box>& operator[](int rank) const { return map[rank]; }
+};
+
 // A CUtensorMap whose box is Tile, for tensor copies that the component issues itself: <pipelink/stores.cuh>.
 template <class Tile>
 struct alignas(64) tile_map {
@@ -195,6 +202,19 @@ struct parameter<tensor_map<Port, Part, Box>> {
     w.field("part", Part);
     map_box<Box>::write(w);
     w.field("bytes", 128);
+    w.field("align", 64);
+  }
+};
+template <class Port, int Gpus, int Part, class Box>
+struct parameter<peer_maps<Port, Gpus, Part, Box>> {
+  static_assert(1 <= Gpus && Gpus <= 64, "pl::peer_maps<port, gpus>: 1 to 64 GPUs");
+  static_assert(0 <= Part && Part < Port::pl_tiles::parts, "pl::peer_maps<port, gpus, part>: the slot has fewer tiles");
+  PL_STATIC_FN_ void pl_write(writer& w) {
+    w.field("type", "tensor_map");
+    w.field("port", Port::pl_name());
+    w.field("part", Part);
+    map_box<Box>::write(w);
+    w.field("bytes", 128 * Gpus);
     w.field("align", 64);
   }
 };

@@ -103,10 +103,21 @@ module @x.a attributes {pipelink.component = {abi = 1 : i64}} {
   "pipelink.param"() {sym_name = "one", type = "pointer", bytes = 8 : i64, align = 8 : i64} : () -> ()
   // expected-error @+1 {{parameter '@a::@two' holds 2 addresses, and 'x' has 1 address [launch-conflict]}}
   "pipelink.param"() {sym_name = "two", type = "pointer", bytes = 16 : i64, align = 8 : i64} : () -> ()
+  // expected-error @+1 {{parameter '@a::@map' holds 1 tensor map, and 'peers' has 2 buffers [launch-conflict]}}
+  "pipelink.param"() {sym_name = "map", type = "tensor_map", bytes = 128 : i64, align = 64 : i64, tile = {element = "i32", shape = [32], layout = "row_major", bytes = 128 : i64, align = 128 : i64}} : () -> ()
+  // expected-error @+1 {{parameter '@a::@maps' holds 2 tensor maps, and 'x' has 1 buffer [launch-conflict]}}
+  "pipelink.param"() {sym_name = "maps", type = "tensor_map", bytes = 256 : i64, align = 64 : i64, tile = {element = "i32", shape = [32], layout = "row_major", bytes = 128 : i64, align = 128 : i64}} : () -> ()
+  // expected-error @+1 {{parameter '@a::@other' copies tiles of i32[32], but tensor 'float_peers' is f32[n] [launch-conflict]}}
+  "pipelink.param"() {sym_name = "other", type = "tensor_map", bytes = 256 : i64, align = 64 : i64, tile = {element = "i32", shape = [32], layout = "row_major", bytes = 128 : i64, align = 128 : i64}} : () -> ()
   "pipelink.tensor"() {name = "x", element = "i32", shape = ["n"], access = "read"} : () -> ()
   "pipelink.peer"() {name = "peers", tensor = "x", count = 2 : i64} : () -> ()
   "pipelink.bind"() {param = "one", to = "peers"} : () -> ()
   "pipelink.bind"() {param = "two", to = "x"} : () -> ()
+  "pipelink.bind"() {param = "map", to = "peers"} : () -> ()
+  "pipelink.bind"() {param = "maps", to = "x"} : () -> ()
+  "pipelink.bind"() {param = "other", to = "float_peers"} : () -> ()
+  "pipelink.tensor"() {name = "y", element = "f32", shape = ["n"], access = "read"} : () -> ()
+  "pipelink.peer"() {name = "float_peers", tensor = "y", count = 2 : i64} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()

@@ -57,6 +57,17 @@ def test_signals_between_gpus_are_of_system_scope(objects: Objects) -> None:
     assert "FENCE.VIEW.ASYNC.G" in found[: found.index("UTMALDG.3D")]
 
 
+def test_pages_are_fetched_from_another_gpu(objects: Objects) -> None:
+    """A tensor map for each rank, in the parameter block: the copy takes the address of one, nothing is moved."""
+    target = compose("far_pages", objects).link().targets[0]
+    (maps,) = [field for field in target.launch["parameters"]["fields"] if field["kind"] == "peer_maps"]
+    assert (maps["peers"], maps["bytes"], maps["box"]) == ("all_data", 256, [1, 32, 32])
+    found = [one.opcode for one in sass.read(target.cubin).instructions]
+    assert found.count("UTMALDG.3D") == 1
+    assert "FENCE.VIEW.ASYNC.G" in found[: found.index("UTMALDG.3D")]
+    assert not [opcode for opcode in found if opcode.startswith(("STL", "LDL"))]
+
+
 def test_addresses_of_peers_are_read_where_the_launch_puts_them(objects: Objects) -> None:
     """From the parameter block, whose first byte is at 0x280 of the constant bank: aligned to 128 behind 0x210.  The
     other table is indexed, at an address that the code computes."""

@@ -54,6 +54,42 @@ def refused(data: dict[str, Any]) -> str:
     return diagnostic.message.removeprefix("the manifest is malformed: ")
 
 
+MAPS: dict[str, Any] = {
+    "name": "maps", "kind": "peer_maps", "offset": 384, "bytes": 256, "peers": "all_b", "element": "bf16",
+    "box": [64, 64], "swizzle": "swizzle128",
+}  # fmt: skip
+
+
+def with_maps(**values: Any) -> dict[str, Any]:
+    data = changed("debug", MISSING)
+    data["parameters"]["bytes"] = 640
+    data["parameters"]["fields"].append({**MAPS, **values})
+    return data
+
+
+def test_maps_of_peers_are_a_map_for_each() -> None:
+    fields = LaunchContract.from_json(with_maps()).fields[-2:]
+    assert [(f.kind, f.tensor, f.offset, f.bytes, f.box) for f in fields] == [
+        ("tensor_map", "all_b[0]", 384, 128, (64, 64)),
+        ("tensor_map", "all_b[1]", 512, 128, (64, 64)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"bytes": 128}, "of 128 bytes names 'all_b', which is not as many peers"),
+        ({"bytes": 250}, "of 250 bytes names 'all_b', which is not as many peers"),
+        ({"peers": "b"}, "names 'b', which is not as many peers"),
+        ({"element": "f32"}, "is no map of tensor 'b': other elements or dimensions"),
+        ({"box": [1, 1, 1]}, "is no map of tensor 'b': other elements or dimensions"),
+        ({"offset": 388}, "begins at 388, expected a multiple of 64"),
+    ],
+)
+def test_maps_of_peers_are_checked(values: dict[str, Any], message: str) -> None:
+    assert message in refused(with_maps(**values))
+
+
 def test_the_contract_that_is_changed_is_good() -> None:
     contract = LaunchContract.from_json(changed("kernel", "gemm"))
     assert [field.tensor for field in contract.fields[-2:]] == ["all_b[0]", "all_b[1]"]
@@ -82,7 +118,11 @@ def test_the_contract_that_is_changed_is_good() -> None:
         ("parameters.fields.0.box", [1, 1, 1], "is no map of tensor 'a'"),
         ("parameters.fields.0.element", "f16", "is no map of tensor 'a'"),
         ("parameters.fields.0.swizzle", "swizzle7", "expected one of none, swizzle32"),
-        ("parameters.fields.0.kind", "texture", "kind: expected one of tensor_map, value, pointer, workspace, peers"),
+        (
+            "parameters.fields.0.kind",
+            "texture",
+            "kind: expected one of tensor_map, peer_maps, value, pointer, workspace",
+        ),
         ("parameters.fields.6.type", "f128", "type: expected one of i8"),
         ("parameters.fields.5.type", "i64", "field 'ldc' has 4 bytes, which do not hold i64"),
         ("parameters.fields.7.value", "beta", "field 'alpha': unknown name 'beta' in 'beta'"),
