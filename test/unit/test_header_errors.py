@@ -29,9 +29,9 @@ CASES = {
         2,
         "a signal is not named like its operation",
     ),
-    "parameter-named-self": ("PL_PARAM(self, int);", 1, "self, pl and pl_... are the library's names"),
-    "buffer-named-pl": ("PL_SMEM(pl, int[4]);", 1, "self, pl and pl_... are the library's names"),
-    "role-with-the-prefix": ("PL_ROLE(pl_enter, pl::warps<1>);", 1, "self, pl and pl_... are the library's names"),
+    "parameter-named-self": ("PL_PARAM(self, int);", 1, "self and pl are the library's names"),
+    "buffer-named-pl": ("PL_SMEM(pl, int[4]);", 1, "self and pl are the library's names"),
+    "role-with-the-prefix": ("PL_ROLE(pl_enter, pl::warps<1>);", 1, "one of its operations, nor pl_..."),
     "signal-without-counters": ("PL_SIGNAL_IN(ready, flags, gpu);", 1, '"flags_memory_param" is undefined'),
     "answer-wrong-result": (
         "PL_ANSWER(next, pl::tile_coord(int));\nPL_DEFINE(next)(pl::self self, int i) -> int { return 0; }",
@@ -231,7 +231,7 @@ DECLARATIONS = (
 #: What the headers have as names of their own, or did.
 NAMES = (
     "write name body tiles tma bulk can_end T A R Port type value result frame implementation invoke answer id s w at "
-    "grid cluster resident component entry_r x_text map slot read box tile self_ direction operation dir nm"
+    "grid cluster resident component entry_r x_text map slot read box tile self_ direction operation dir nm pl_mine"
 )
 
 
@@ -240,6 +240,7 @@ def test_any_other_name_can_be_used() -> None:
         f"PL_COMPONENT(x{n}_{m}) {{\n{declaration.replace('@', name)}\n}}\n"
         for n, name in enumerate(NAMES.split())
         for m, declaration in enumerate(DECLARATIONS)
+        if name != "pl_mine" or m > 7  # names with pl_ are those of the classes' own functions
     ]
     more = (
         "PL_COMPONENT(y) {\nPL_ROLE(grid, pl::warps<1>);\nPL_ROLE(x, pl::warps<1>);\nPL_ROLE(x_text, pl::warps<1>);\n"

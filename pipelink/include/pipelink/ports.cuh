@@ -303,7 +303,7 @@ struct call<R(A...)> {
 
 #define PL_STREAM_(nm, dir, ...)                                                                           \
   PL_HERE_                                                                                                 \
-  PL_USABLE_(nm, "PL_OUT, PL_IN, PL_LOCAL: a port is not named like one of its operations",               \
+  PL_USABLE_(nm, "PL_OUT, PL_IN, PL_LOCAL: a port is not named like one of its operations, nor pl_...",     \
              "acquire copy copy_at copy_async commit tma_load end wait release ended address pointer stages") \
   struct nm : ::pl::dir##_port<nm, __VA_ARGS__> {                                                          \
     PL_STATIC_FN_ const char* pl_name() { return #nm; }                                                    \
@@ -336,7 +336,7 @@ struct call<R(A...)> {
 
 #define PL_TOKEN_(nm, dir, operation, ...)                                          \
   PL_HERE_                                                                          \
-  PL_USABLE_(nm, "PL_TOKEN_OUT, PL_TOKEN_IN: a token is not named like its operation", "pass take") \
+  PL_USABLE_(nm, "PL_TOKEN_OUT, PL_TOKEN_IN: a token is not named like its operation, nor pl_...", "pass take") \
   struct nm : ::pl::token_##dir##_port<nm, ::pl::detail::attributes<__VA_ARGS__>> { \
     PL_STATIC_FN_ const char* pl_name() { return #nm; }                             \
     static __device__ void operation(int, void*);                                   \
@@ -360,7 +360,7 @@ struct call<R(A...)> {
   static_assert(::pl::detail::same_text(#order, "gpu") || ::pl::detail::same_text(#order, "system"), \
                 "PL_SIGNAL_OUT, PL_SIGNAL_IN: the scope is gpu or system");                          \
   PL_HERE_                                                                                           \
-  PL_USABLE_(nm, "PL_SIGNAL_OUT, PL_SIGNAL_IN: a signal is not named like its operation", "add await") \
+  PL_USABLE_(nm, "PL_SIGNAL_OUT, PL_SIGNAL_IN: a signal is not named like its operation, nor pl_...", "add await") \
   struct nm : ::pl::base<nm> {                                                                       \
     PL_STATIC_FN_ const char* pl_name() { return #nm; }                                              \
     PL_STATIC_FN_ void pl_write(::pl::detail::writer& pl_writer) {                                   \

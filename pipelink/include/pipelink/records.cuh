@@ -184,8 +184,8 @@ PL_FN_ bool is_component_name(const char* name) {
 // A declared name is one that C++ lets be used: inside a class of its own name, an operation of that name would be taken
 // for the constructor.  `operations` are those of the class, apart by blanks.
 PL_FN_ bool is_usable(const char* name, const char* operations = "") {
-  if (name[0] == 'p' && name[1] == 'l' && (name[2] == '_' || name[2] == 0)) return false;
-  const char* const taken[] = {"self", operations};
+  if (*operations && name[0] == 'p' && name[1] == 'l' && name[2] == '_') return false;
+  const char* const taken[] = {"self pl pl_component", operations};
   for (const char* words : taken)
     while (*words) {
       const char* a = name;
@@ -253,7 +253,7 @@ struct pl_component {
 
 // A name that a declaration gives; the rest: what is wrong with others, and the operations of its class.
 #define PL_USABLE_(nm, what, ...) \
-  static_assert(::pl::detail::is_usable(#nm, ##__VA_ARGS__), what "; self, pl and pl_... are the library's names");
+  static_assert(::pl::detail::is_usable(#nm, ##__VA_ARGS__), what "; self and pl are the library's names");
 
 // id: unique in the component, so that a second declaration of a name is an error; that of what gives no name begins with
 // a digit, so that no name is like it.  nm: the name in the record.

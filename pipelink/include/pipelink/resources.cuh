@@ -248,7 +248,7 @@ struct parameter<tile_map<Tile>> {
 // PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);
 #define PL_ROLE(nm, ...)                                                  \
   PL_HERE_                                                                \
-  PL_USABLE_(nm, "PL_ROLE: a role is not named like one of its operations", "thread warp warpgroup") \
+  PL_USABLE_(nm, "PL_ROLE: a role is not named like one of its operations, nor pl_...", "thread warp warpgroup") \
   struct nm : ::pl::role<nm, __VA_ARGS__> {                               \
     PL_STATIC_FN_ const char* pl_name() { return #nm; }                   \
     static __device__ unsigned pl_first_thread(int, void*);               \
@@ -298,7 +298,7 @@ struct parameter<tile_map<Tile>> {
 // PL_BARRIER(done, pl::threads<128>);  done::sync(self), done::arrive(self): a named barrier; the linker picks its id.
 #define PL_BARRIER(nm, ...)                                  \
   PL_HERE_                                                   \
-  PL_USABLE_(nm, "PL_BARRIER: a barrier is not named like one of its operations", "sync arrive") \
+  PL_USABLE_(nm, "PL_BARRIER: a barrier is not named like one of its operations, nor pl_...", "sync arrive") \
   struct nm : ::pl::barrier<nm, __VA_ARGS__> {               \
     static __device__ unsigned pl_id(int, void*);            \
     static __device__ unsigned pl_threads(int, void*);       \
@@ -310,7 +310,7 @@ struct parameter<tile_map<Tile>> {
 // full::wait(self, i, parity), full::address(self, i): mbarriers of the component's own.
 #define PL_MBARRIER(nm, ...)                                         \
   PL_HERE_                                                           \
-  PL_USABLE_(nm, "PL_MBARRIER: an mbarrier is not named like one of its operations", "address arrive expect wait") \
+  PL_USABLE_(nm, "PL_MBARRIER: an mbarrier is not named like one of its operations, nor pl_...", "address arrive expect wait") \
   struct nm : ::pl::mbarrier<nm, __VA_ARGS__> {                      \
     static __device__ unsigned pl_address(int, void*, unsigned);     \
     static __device__ void pl_wait(int, void*, unsigned, unsigned);  \
@@ -321,7 +321,7 @@ struct parameter<tile_map<Tile>> {
 // PL_TMEM(accumulator, 128);  accumulator::address(self) is a tensor-memory address.
 #define PL_TMEM(nm, ...)                                             \
   PL_HERE_                                                           \
-  PL_USABLE_(nm, "PL_TMEM: tensor memory is not named like its operation", "address") \
+  PL_USABLE_(nm, "PL_TMEM: tensor memory is not named like its operation, nor pl_...", "address") \
   struct nm : ::pl::tensor_memory<nm, __VA_ARGS__> {                 \
     static __device__ unsigned pl_address(int, void*);               \
   };                                                                 \
