@@ -461,17 +461,9 @@ class _Resolver:
             return None
         box = [1] * (rank - len(extents)) + list(extents)
         swizzle = tile.layout if tile.layout.startswith("swizzle") else "none"
-        data = {
-            "name": param.name,
-            **(
-                {"kind": "peer_maps", "peers": bound.to}
-                if bound.to in peers
-                else {"kind": "tensor_map", "tensor": bound.to}
-            ),
-            "element": tile.element,
-            "box": box,
-            "swizzle": swizzle,
-        }
+        kind, refers = ("peer_maps", "peers") if bound.to in peers else ("tensor_map", "tensor")
+        data = {"name": param.name, "kind": kind, refers: bound.to, "element": tile.element, "box": box}
+        data["swizzle"] = swizzle
         key = ("tensor_map", bound.to, tuple(box), swizzle)
         return self.add_field(key, data, param.bytes, TENSOR_MAP_ALIGN)
 
@@ -499,9 +491,8 @@ class _Resolver:
             names.peers[bound.to].data["count"] if data["kind"] == "peers" else 1,
         )
         if held != given:
-            message = (
-                f"{what} holds {_plural(held, 'address', 'es')}, and '{bound.to}' has {_plural(given, 'address', 'es')}"
-            )
+            message = f"{what} holds {_plural(held, 'address', 'es')}, and '{bound.to}' has "
+            message += _plural(given, "address", "es")
             self.diagnostics.error("launch-conflict", message, param.location)
             return None
         key = self.add_field((data["kind"], bound.to), data, param.bytes, param.align)
