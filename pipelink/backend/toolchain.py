@@ -27,6 +27,8 @@ _MISPLACED = (
     "PL_ declarations stand directly in PL_COMPONENT, not in a class, function or template; docs/contracts.md shows "
     "how to declare variants of one template"
 )
+_NO_HEADER = re.compile(r'^cannot open source file "([\w/.+-]+)"')
+_BUILTIN_HEADERS = ("cassert", "assert.h", "cstdio", "stdio.h", "cmath", "math.h")
 _CONTEXT = re.compile(r"at line (?P<line>\d+)(?: of (?P<file>\S.*))?$")
 
 
@@ -185,6 +187,23 @@ def _warn(name: str, log: str, diagnostics: Diagnostics) -> None:
     diagnostics.warning("compile-warning", match["text"] if match else log.splitlines()[0], where, notes=notes)
 
 
+def _absent_header(text: str) -> str | None:
+    """What to do about a header that was not found."""
+    found = _NO_HEADER.match(text)
+    if found is None:
+        return None
+    name = found[1]
+    if name.startswith(("cute/", "cutlass/")):
+        return "pl-cc takes CUTLASS's headers with --include-cutlass"
+    if name in _BUILTIN_HEADERS:
+        return "leave it out: printf, assert and the functions of math need no header in device code"
+    stem = name.removesuffix(".h")
+    standard = next(
+        (n for n in (name, f"c{stem}") if any((f / "cuda" / "std" / n).is_file() for f in include_dirs())), None
+    )
+    return f"device code has it as <cuda/std/{standard}>" if standard else None
+
+
 def _failure(name: str, log: str) -> LinkError:
     """The first error of the log, at the author's own line: an error inside a header, or in the function that a PL_
     macro declares, is reported where the source uses it, with the first line as a note.  The log is the last note."""
@@ -211,7 +230,7 @@ def _failure(name: str, log: str) -> LinkError:
                     break
         notes.append(Note(f"the compiler's log:\n{log}"))
         text = _ASSERTION.sub(r"\1", match["text"])
-        hint = _MISPLACED if declared and text in _SCOPE_ERRORS else None
+        hint = _MISPLACED if declared and text in _SCOPE_ERRORS else _absent_header(text)
         return LinkError([Diagnostic("error", "compile-error", text, where, tuple(notes), hint)])
     first = lines[0] if lines else "the compiler gave no log"
     return error("compile-error", first, Location(name), notes=[Note(f"the compiler's log:\n{log}")])
