@@ -17,12 +17,13 @@ from pipelink.analysis.protocol.flow import parts_of, share_ends, split_symbols,
 from pipelink.analysis.protocol.followed import left_out
 from pipelink.analysis.protocol.language import actions_of, count_names, count_value, place_of, protocol_of
 from pipelink.analysis.protocol.program import Agent, Endpoint, Operation, PortName, Signal, Symbol, System, Take
-from pipelink.analysis.protocol.resources import Resources
+from pipelink.analysis.protocol.resources import Resources, leaders
 from pipelink.ir.placement import InstancePlacement, LocalRing, NamedBarrier, RingPlacement
 from pipelink.ir.views import Component, Kernel, Port, Program, Role
 from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.support.diagnostics import UNKNOWN, LinkError, Location
-from pipelink.support.protocol import Action, Block, Callers, Choose, Protocol, Rank, Repeat, Step, Until
+from pipelink.support.protocol import Action, Block, Choose, Protocol, Rank, Repeat, Step, Until
+from pipelink.target import WARP_THREADS
 from pipelink.transfers import CLUSTER_CTAS, placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
 
@@ -90,7 +91,7 @@ class _Compiler:
         self.system = self.resources.system
         self.ctas = CLUSTER_CTAS if paired or clustered else 1
         self.symbols: dict[tuple[object, ...], int] = {}
-        self.turns: dict[tuple[RoleKey, RoleKey], int] = {}
+        self.meetings: dict[tuple[object, ...], int] = {}
         self.lifetimes = Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel)
         self.left_out = left_out(kernel, components)
         self.unproven: dict[str, str] = {}
@@ -140,7 +141,11 @@ class _Compiler:
 
     def _change(self, first: _Turn, second: _Turn, threads: int) -> NamedBarrier:
         """Where the second role of a group begins, of so many threads that arrive and wait."""
-        return NamedBarrier(self.turns.setdefault((first.key, second.key), -1 - len(self.turns)), threads)
+        return self.meeting((first.key, second.key), threads)
+
+    def meeting(self, key: tuple[object, ...], threads: int) -> NamedBarrier:
+        """Where threads wait for each other without a named barrier."""
+        return NamedBarrier(self.meetings.setdefault(key, -1 - len(self.meetings)), threads)
 
     def _warps(self, turns: list[_Turn], at: int, cta: int, alike: bool) -> None:
         """The agents of one role of a group.  It waits for the role before it and arrives for the one after it; where
@@ -162,7 +167,7 @@ class _Compiler:
             agent.pc = self.system.counter()
             self.system.counter()
             self.system.agents.append(agent)
-            writer = _Writer(self, agent, begin, role)
+            writer = _Writer(self, agent, edges, begin, role)
             for number, one in enumerate(own, at):
                 if number:
                     before = turns[number - 1]
@@ -179,10 +184,11 @@ class _Compiler:
         """Threads that some step is taken by."""
         for step in block:
             match step:
-                case Action(verb="call") if depth < _MAX_DEPTH:
-                    yield from self._answer_callers(instance, step.subject, depth)
-                case Action(by=Callers() as by):
-                    yield by.threads
+                case Action(verb=verb, by=by):
+                    if by is not None:
+                        yield by.threads
+                    if verb == "call" and depth < _MAX_DEPTH:
+                        yield from self._answer_callers(instance, step.subject, depth)
                 case Repeat(count=count, body=body):
                     if count in self.by_name[instance].ports and depth < _MAX_DEPTH:
                         yield from self._answer_callers(instance, str(count), depth)
@@ -273,8 +279,12 @@ class _Compiler:
 class _Writer:
     """Code of one agent."""
 
-    def __init__(self, compiler: _Compiler, agent: Agent, begin: int, role: Role) -> None:
+    def __init__(self, compiler: _Compiler, agent: Agent, edges: list[int], begin: int, role: Role) -> None:
         self.compiler, self.agent, self.begin, self.role = compiler, agent, begin, role
+        start = agent.first - begin
+        #: The parts of the role, by their threads in the CTA.
+        self.parts = [range(start + first, start + end) for first, end in itertools.pairwise(edges)]
+        self.callers = role.thread_count  # the first threads of the role that take the steps of this call
         self.resources, self.system = compiler.resources, compiler.system
         self.index = self.system.agents.index(agent)
         self.ends: dict[tuple[str, str], Endpoint | None] = {}
@@ -310,8 +320,10 @@ class _Writer:
         match step:
             case Action():
                 if step.by is None or self.begin < step.by.threads:
-                    begin = self.here
+                    begin, callers = self.here, self.callers
+                    self.callers = callers if step.by is None else min(callers, step.by.threads)
                     self.action(instance, component, protocol, step)
+                    self.callers = callers
                     for made in self.agent.code[begin:]:
                         if made.location is UNKNOWN:
                             made.location = location
@@ -466,7 +478,7 @@ class _Writer:
             return
         if name in component.barriers:
             barrier = self.compiler.placed(instance).barriers[name]
-            part = self.role.one_thread or (action.by is not None and action.by.threads % 32)
+            part = self.callers % 32
             self.meet(
                 action.verb, barrier, f"@{instance}::@{name}", label, component.barriers[name].location, bool(part)
             )  # fmt: skip
@@ -517,11 +529,30 @@ class _Writer:
                 staged = placement_of(self.resources.by_source[key][0]) if end.producer else None
                 barrier = staged.barrier if isinstance(staged, RingPlacement) else None
                 name, staging = f"@{instance}::@{port.name} staging", f"{label} (staging)"
+                met = self.gather(end, action, text, port.location)
                 if barrier is not None:
                     self.meet("sync", barrier, name, staging, port.location)
-                self.emit(ops.Give(text=text, end=end, keep=action.keep, some=action.some, signals=signals))
+                self.emit(
+                    ops.Give(text=text, end=end, keep=action.keep, some=action.some, signals=signals, touched=met)
+                )
                 if barrier is not None:
                     self.meet("sync", barrier, name, staging, port.location)
+
+    def gather(self, end: Endpoint, action: Action, text: str, location: Location) -> bool:
+        """Let the parts of a warp or warpgroup meet before one thread arrives for it, where not each part arrives."""
+        begin = self.here
+        taking = [part for part in self.parts if part.start < self.parts[0].start + self.callers]
+        for size, skews in self.resources.units(end, action).items():
+            for unit in sorted({self.agent.first // size, (self.agent.first + self.agent.threads - 1) // size}):
+                inside = [part for part in taking if part.start < (unit + 1) * size and part.stop > unit * size]
+                if len(inside) > 1 and any(not leaders(part, size, skew) for part in inside for skew in skews):
+                    key = (self.agent.role, end.port.reference, size, unit)
+                    place = self.compiler.meeting(key, sum(map(len, inside)))
+                    what = f"{text}: its {'warp' if size == WARP_THREADS else 'warpgroup'}"
+                    if self.here == begin:
+                        self.emit(ops.Finish(text=text, end=end, keep=action.keep))
+                    self.meet("sync", place, end.port.reference, what, location)
+        return self.here > begin
 
     def mark_release(self, end: Endpoint, protocol: Protocol, port: str, stated: bool, one: bool) -> list[list[Signal]]:
         """Arrivals of a slot that turned out to be the end mark: it is released as other slots are."""

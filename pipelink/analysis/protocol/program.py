@@ -105,10 +105,11 @@ class Take(Exchange):
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class Give(Exchange):
     """commit, copy, release, pass: give on the oldest slots until ``keep`` are held.  ``some``: there has to be one.
-    Without signals others give them on for this agent."""
+    Without signals others give them on for this agent.  ``touched``: a :class:`Finish` before has touched them."""
 
     keep: int = 0
     some: bool = False
+    touched: bool = False
 
 
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
@@ -124,6 +125,13 @@ class Hold(SlotOperation):
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class EndTurn(SlotOperation):
     """A role of an exclusive group ends: no slot may be held."""
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Finish(SlotOperation):
+    """Touch the slots that are given on next for the last time."""
+
+    keep: int = 0
 
 
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
@@ -294,8 +302,9 @@ class Barrier:
 
 @dataclass(eq=False, repr=False)
 class Named:
-    """A named barrier; or, with a negative number, where roles of an exclusive group take turns.  ``state`` is the
-    index of its counters: threads that arrived, agents that did."""
+    """A named barrier; or, with a negative number, another place where threads meet: the roles of an exclusive group at
+    a change of turns, the parts of a warp.  ``state`` is the index of its counters: threads that arrived, agents that
+    did."""
 
     id: int
     threads: int
@@ -307,7 +316,7 @@ class Named:
 
     @property
     def title(self) -> str:
-        return f"named barrier {self.id}" if self.id >= 0 else "the change of turns"
+        return f"named barrier {self.id}" if self.id >= 0 else "their meeting"
 
 
 @dataclass(eq=False, repr=False)

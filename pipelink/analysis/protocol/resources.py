@@ -262,24 +262,39 @@ class Resources:
             self.marks[key] = self.system.counter()
         return self.marks[key]
 
+    def connection(self, end: Endpoint) -> Connect:
+        instance, name = (part.removeprefix("@") for part in end.port.reference.split("::"))
+        return self.by_source[instance, name][0] if end.producer else self.by_target[instance, name]
+
+    def arrivals(self, end: Endpoint, action: Action) -> tuple[Arrival, ...]:
+        """How a give of this action arrives at the first slot."""
+        agent, connect = self.system.agents[end.agent], self.connection(end)
+        instance, name = (part.removeprefix("@") for part in end.port.reference.split("::"))
+        port, placed = self.components[instance].ports[name], placement_of(connect)
+        if placed is None:
+            return ()
+        transfer = transfer_of(connect)
+        return transfer.arrivals(action.verb, end.producer, connect, placed, port, agent.cta, self.ctas)
+
     def signals(self, end: Endpoint, action: Action, stated: bool, one_thread: bool) -> list[list[Signal]]:
         """Where a give of this action arrives, by slot."""
-        agent = self.system.agents[end.agent]
-        instance, name = (part.removeprefix("@") for part in end.port.reference.split("::"))
-        port = self.components[instance].ports[name]
-        connect = self.by_source[instance, name][0] if end.producer else self.by_target[instance, name]
-        placed = placement_of(connect)
-        if placed is None:
-            return []
-        arrivals = transfer_of(connect).arrivals(
-            action.verb, end.producer, connect, placed, port, agent.cta, self.ctas
-        )  # fmt: skip
+        agent, connect = self.system.agents[end.agent], self.connection(end)
+        arrivals = self.arrivals(end, action)
         elected = 1 if not stated and not one_thread and action.by is None else agent.threads
         kind = "full" if end.producer else "empty"
         found: list[list[Signal]] = []
         for slot in range(end.stages):
             what = f"token {connect.source}" if end.token else f"{connect.source.leaf}[{slot}] {kind}"
             found.append(self._signals(arrivals, slot, elected, end, connect, what))
+        return found
+
+    def units(self, end: Endpoint, action: Action) -> dict[int, tuple[int, ...]]:
+        """Threads of the units of which one thread arrives in such a give, and how far behind the first it may be."""
+        found: dict[int, tuple[int, ...]] = {}
+        for arrival in self.arrivals(end, action):
+            size = UNIT_THREADS.get(arrival.unit, 1)
+            if size > 1 and not arrival.bytes:
+                found[size] = (*found.get(size, ()), arrival.skew)
         return found
 
     def _signals(
@@ -419,9 +434,12 @@ def _units(unit: str, agent: Agent, elected: int, skew: int = 0) -> int:
     first."""
     if unit in (TX, COMMIT):
         return elected
-    size = UNIT_THREADS[unit]
-    last = agent.first + agent.threads
-    return -(-(last - skew) // size) - -(-(agent.first - skew) // size)
+    return leaders(range(agent.first, agent.first + agent.threads), UNIT_THREADS[unit], skew)
 
 
-__all__ = ["Resources"]
+def leaders(threads: range, size: int, skew: int) -> int:
+    """How many of the CTA's threads are those that arrive for a unit of so many, ``skew`` behind its first."""
+    return -(-(threads.stop - skew) // size) - -(-(threads.start - skew) // size)
+
+
+__all__ = ["Resources", "leaders"]

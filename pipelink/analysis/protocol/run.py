@@ -22,6 +22,7 @@ from pipelink.analysis.protocol.program import (
     End,
     Endpoint,
     EndTurn,
+    Finish,
     Give,
     Hold,
     Iterate,
@@ -175,6 +176,8 @@ class Machine:
                 self._hold(number, step)
             case EndTurn():
                 self._end_turn(number, step)
+            case Finish():
+                self._finish(number, step)
             case _:
                 raise AssertionError(step)
         self.values[agent.pc] += 1
@@ -328,7 +331,7 @@ class Machine:
                 continue
             self._event(number, step, slot, -1)
             self._touch(number, step, end.staged, slot)
-            if end.accesses:
+            if end.accesses and not step.touched:
                 self._touch(number, step, end.accesses[slot], slot)
             values[end.done] += 1
             for signal in step.signals[slot]:
@@ -424,6 +427,12 @@ class Machine:
         if held > 0:
             self._event(number, step, -1, -1)
             raise SlotsKept(number, step, count=held)
+
+    def _finish(self, number: int, step: Finish) -> None:
+        end, values = step.end, self.values
+        for position in range(values[end.done], values[end.cursor] - step.keep) if end.accesses else ():
+            slot = position % end.stages
+            self._touch(number, step, end.accesses[slot], slot)
 
     # -- rings that one role fills and reads
 

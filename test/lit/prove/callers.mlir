@@ -1,0 +1,119 @@
+// Who takes a step: threads of one warp or warpgroup that go different ways, and calls by some of a role's threads.
+// RUN: pl-opt --pipeline=check,place,prove -split-input-file -verify-diagnostics %s -o -
+
+// One thread of a warpgroup writes; the warpgroup then reads and gives back together
+module @p attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1, threads = "one"} : () -> ()
+  "pipelink.port"() {sym_name = "x", direction = "out", kind = "stream", touch = "tma", stages = [1, 4],
+    tiles = [{element = "bf16", shape = [64, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat n { x.acquire; x.copy; }"} : () -> ()
+}
+module @c attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", touch = "wgmma", stages = [1, 4],
+    tiles = [{element = "bf16", shape = [64, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+  "pipelink.smem"() {sym_name = "s", bytes = 128, align = 128} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "s.write by 1 thread; repeat n { x.wait; x.release; }"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "p", component = @p} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @c} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+  "pipelink.connect"() {source = @p::@x, target = @c::@x} : () -> ()
+}
+
+// -----
+
+// The same with a warp that reads by its threads
+module @p attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.port"() {sym_name = "x", direction = "out", kind = "stream", touch = "threads", stages = [1, 4],
+    tiles = [{element = "f32", shape = [32], layout = "row_major", align = 128}]} : () -> ()
+  "pipelink.smem"() {sym_name = "s", bytes = 128, align = 128} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "s.write by 4 threads; repeat n { x.acquire; x.commit; }"} : () -> ()
+}
+module @c attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", touch = "threads", stages = [1, 4],
+    tiles = [{element = "f32", shape = [32], layout = "row_major", align = 128}]} : () -> ()
+  "pipelink.smem"() {sym_name = "s", bytes = 128, align = 128} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat n { x.wait; x.release by 1 warp; } s.write by 1 thread;"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "p", component = @p} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @c} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+  "pipelink.connect"() {source = @p::@x, target = @c::@x} : () -> ()
+}
+
+// -----
+
+// A thread that speaks for others without meeting them is still refused
+module @p attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1, threads = "one"} : () -> ()
+  "pipelink.port"() {sym_name = "x", direction = "out", kind = "stream", touch = "tma", stages = [1, 4],
+    tiles = [{element = "bf16", shape = [64, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  // expected-error @below {{acquire x[0], while '@c::@run, threads 32-127' may still read x[0] [slot-race]}}
+  "pipelink.protocol"() {of = "run", text = "repeat n { x.acquire; x.copy; }"} : () -> ()
+}
+module @c attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", touch = "threads", stages = [1, 4],
+    tiles = [{element = "bf16", shape = [64, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+  "pipelink.smem"() {sym_name = "s", bytes = 128, align = 128} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "s.write by 1 thread; repeat n { x.wait; x.release by 1 warp; }"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "p", component = @p} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @c} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+  "pipelink.connect"() {source = @p::@x, target = @c::@x} : () -> ()
+}
+
+// -----
+
+// A call by one warp: its answer meets with that warp alone
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "store", direction = "calls", kind = "call", signature = "void()"} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat 3 { store by 1 warp; }"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.port"() {sym_name = "store", direction = "answers", kind = "call", signature = "void()"} : () -> ()
+  "pipelink.barrier"() {sym_name = "met", threads = 32} : () -> ()
+  "pipelink.smem"() {sym_name = "s", bytes = 128, align = 128} : () -> ()
+  "pipelink.protocol"() {of = "store", text = "s.write; met.sync; s.read; met.sync;"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+  "pipelink.connect"() {source = @a::@store, target = @b::@store} : () -> ()
+}
+
+// -----
+
+// With the whole role expected, nobody else comes
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "store", direction = "calls", kind = "call", signature = "void()"} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat 3 { store by 1 warp; }"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.port"() {sym_name = "store", direction = "answers", kind = "call", signature = "void()"} : () -> ()
+  "pipelink.barrier"() {sym_name = "met", threads = 128} : () -> ()
+  // expected-error @below {{'@a::@run, threads 0-31' waits for ever at named barrier 1 (@b::@met), where 32 of 128 threads are, and no others come [barrier-participation]}}
+  "pipelink.protocol"() {of = "store", text = "met.sync;"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+  "pipelink.connect"() {source = @a::@store, target = @b::@store} : () -> ()
+}
