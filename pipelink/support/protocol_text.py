@@ -247,6 +247,12 @@ def count_names(count: str) -> tuple[str, ...]:
     return tuple(_shown(name) for name in expr.names(_STAGES.sub(rf"\1{_STAGES_NAME}", count)))
 
 
+def count_expression(count: str) -> tuple[str, dict[str, str]]:
+    """A count as an expression of :mod:`~pipelink.support.expr`, and what each of its names is in the count."""
+    text = _STAGES.sub(rf"\1{_STAGES_NAME}", count)
+    return text, {name: _shown(name) for name in expr.names(text)}
+
+
 def count_value(count: str, values: Mapping[str, int]) -> int:
     """The value of a count; ``values`` has its :func:`count_names`.  Raises LinkError ``bad-expression``."""
     inner = {name.replace(".stages", _STAGES_NAME): value for name, value in values.items()}

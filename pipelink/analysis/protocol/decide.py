@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pipelink.analysis.protocol.explore import Explorer, Found, Limits
+from pipelink.analysis.protocol.polynomial import Leaf, choices_of
 from pipelink.analysis.protocol.program import System
 
 _MOST_TOGETHER: Final = 400  # combinations of counts that are explored
@@ -35,7 +36,7 @@ def decide(system: System, limits: Limits) -> Decided:
     decided = Decided()
     began = time.process_time()
 
-    def explore(fixed: dict[int, int]) -> tuple[Found | None, list[int]]:
+    def explore(fixed: dict[Leaf, int]) -> tuple[Found | None, list[Leaf]]:
         left = limits.seconds - (time.process_time() - began)
         now = replace(limits, states=limits.states - decided.states, steps=limits.steps - decided.steps, seconds=left)
         explorer = Explorer(system, now, fixed)
@@ -43,31 +44,44 @@ def decide(system: System, limits: Limits) -> Decided:
         decided.states += explored.states
         decided.steps += explored.steps
         found = explored.found
-        return found, [] if found is None else [s for s in explorer.contradiction(found) if s not in fixed]
+        return found, [] if found is None else [leaf for leaf in explorer.contradiction(found) if leaf not in fixed]
 
     decided.found, suspects = explore({})
     while decided.found is not None and suspects:
-        known = {symbol: system.symbols[symbol].value for symbol in suspects if system.symbols[symbol].value >= 0}
-        most = _most(system, len(suspects) - len(known))
-        choices = [(known[symbol],) if symbol in known else range(most + 1) for symbol in suspects]
-        decided.found, more = None, list[int]()
-        for counts in sorted(itertools.product(*choices), key=sum):
-            fixed = dict(zip(suspects, counts, strict=True))
-            if any(system.symbols[symbol].at_least_once and not count for symbol, count in fixed.items()):
+        by = [symbol.count for symbol in system.symbols if symbol.count is not None]
+        choices = choices_of(by, suspects, _most(system), _MOST_TOGETHER)
+        decided.found, more = None, list[Leaf]()
+        for values in sorted(itertools.product(*choices), key=sum):
+            fixed = dict(zip(suspects, values, strict=True))
+            if not _is_allowed(system, fixed):
                 continue
             decided.found, more = explore(fixed)
             if decided.found is not None:
                 break
         else:
-            decided.bounded = {system.symbols[symbol].name: most for symbol in suspects if symbol not in known}
+            tried = zip(suspects, choices, strict=True)
+            decided.bounded = {leaf.name: _up_to(values) for leaf, values in tried if leaf.key[0] != "number"}
         suspects = [*suspects, *more] if more else []
     return decided
 
 
-def _most(system: System, names: int) -> int:
+def _is_allowed(system: System, fixed: dict[Leaf, int]) -> bool:
+    """Whether no count is less than it is known to be at least, and each has a value."""
+    for symbol in system.symbols:
+        if symbol.count is not None and symbol.count.leaves <= fixed.keys():
+            try:
+                if symbol.count.value(fixed) < symbol.least:
+                    return False
+            except ZeroDivisionError:
+                return False
+    return True
+
+
+def _most(system: System) -> int:
     """Beyond two rounds of the deepest ring, one more iteration is like the one before."""
-    deepest = max((end.stages for agent in system.agents for end in agent.endpoints), default=1)
-    most = 2 * deepest + 1
-    while most > 1 and (most + 1) ** names > _MOST_TOGETHER:
-        most -= 1
-    return most
+    return 2 * max((end.stages for agent in system.agents for end in agent.endpoints), default=1) + 1
+
+
+def _up_to(values: list[int]) -> int:
+    """The last before the first that is left out."""
+    return next((value for value, other in itertools.pairwise(values) if other > value + 1), values[-1])

@@ -7,12 +7,14 @@ on, which way a choice goes, or how often an elastic loop runs.  States at decis
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from pipelink.analysis.protocol.canonical import Keys
+from pipelink.analysis.protocol.polynomial import Leaf, Polynomial, choices_of, of_atom
 from pipelink.analysis.protocol.program import (
     Agent,
     Branch,
@@ -29,6 +31,8 @@ from pipelink.analysis.protocol.program import (
 from pipelink.analysis.protocol.run import Event, Machine, StepLimit
 from pipelink.analysis.protocol.state import State
 from pipelink.analysis.protocol.violations import Blocked, Untaken, Violation
+
+_MOST_TRIED = 5_000  # values of what is known at launch, for one counterexample
 
 
 @dataclass(frozen=True)
@@ -83,15 +87,15 @@ class Explored:
 class Explorer:
     """Explores one system."""
 
-    def __init__(self, system: System, limits: Limits, fixed: Mapping[int, int] | None = None) -> None:
+    def __init__(self, system: System, limits: Limits, fixed: Mapping[Leaf, int] | None = None) -> None:
         self.system, self.limits = system, limits
         self.machine = Machine(system)
         self.agents = system.agents
         self.everybody = tuple(range(len(self.agents)))
         self.machine.fixed = {
-            number: fixed[symbol.origin]
+            number: max(symbol.count.value(fixed), 0)
             for number, symbol in enumerate(system.symbols)
-            if fixed and symbol.origin in fixed
+            if fixed and symbol.count is not None and symbol.count.leaves <= fixed.keys()
         }
         self.keys = Keys(self.machine)
         self.names = self.keys.names
@@ -123,6 +127,13 @@ class Explorer:
             queue.extend((number, state, one) for one in following)
             return None
 
+        def look() -> None:
+            if machine.steps > limits.steps:
+                raise LimitReached("steps", self.size(len(seen)))
+            if time.process_time() - began > limits.seconds:
+                raise LimitReached("seconds", self.size(len(seen)))
+
+        machine.look = look
         found = enter(-1, start, Decision(self.everybody), self.everybody)
         while queue and found is None:
             number, state, decision = queue.popleft()
@@ -132,10 +143,7 @@ class Explorer:
             found = enter(number, after, decision, decision.agents)
             if len(seen) > most:
                 raise LimitReached("states" if most == limits.states else "megabytes", self.size(len(seen)))
-            if machine.steps > limits.steps:
-                raise LimitReached("steps", self.size(len(seen)))
-            if time.process_time() - began > limits.seconds:
-                raise LimitReached("seconds", self.size(len(seen)))
+            look()
         return Explored(len(seen), machine.steps, found)
 
     def settle(self, state: State, waking: tuple[int, ...]) -> list[Decision]:
@@ -152,19 +160,14 @@ class Explorer:
     def size(self, states: int) -> str:
         return f"{states} states and {self.machine.steps} steps"
 
-    def contradiction(self, found: Found) -> list[int]:
-        """The parameters by which two loops of a counterexample run differently often, or not as often as is known."""
-        counts: dict[int, tuple[set[int], set[int]]] = {}
+    def contradiction(self, found: Found) -> list[Leaf]:
+        """What is known at launch and would have two values in a counterexample."""
+        counts: dict[Polynomial, tuple[set[int], set[int]]] = {}
         for (symbol, _), (count, all_) in found.logs.items():
-            if symbol >= 0 and self.system.symbols[symbol].constant:
-                counts.setdefault(self.system.symbols[symbol].origin, (set(), set()))[not all_].add(count)
-        return [
-            symbol
-            for symbol, (whole, begun) in sorted(counts.items())
-            if len(whole) > 1
-            or (whole and any(count > min(whole) for count in begun))
-            or (self.system.symbols[symbol].value >= 0 and any(c != self.system.symbols[symbol].value for c in whole))
-        ]
+            if symbol >= 0 and (by := self.system.symbols[symbol].count) is not None:
+                counts.setdefault(by, (set(), set()))[not all_].add(count)
+        leaves = {leaf: None for by in counts for leaf in sorted(by.leaves, key=repr)}
+        return [] if _is_possible(counts, list(leaves)) else list(leaves)
 
     @staticmethod
     def again(path: list[tuple[int, Decision]], at: int, earlier: int) -> bool:
@@ -332,7 +335,7 @@ class Explorer:
             return [Decision(waking, (entry, (way, True))) for way in range(symbol.ways)]
         count = state.logs.get(entry, (0, False))[0]
         more = Decision(waking, (entry, (count + 1, False)))
-        if symbol.at_least_once and not count:
+        if count < symbol.least:
             return [more]
         return [Decision(waking, (entry, (count, True))), more]
 
@@ -381,6 +384,27 @@ class Explorer:
             if full > visits + (0 if end.token else end.offset) and not (end.marks and values[end.marks[slot]]):
                 return slot
         return None
+
+
+def _is_possible(counts: Mapping[Polynomial, tuple[set[int], set[int]]], leaves: list[Leaf]) -> bool:
+    """Whether there are values with which each count is what loops have made of it: whole ones, and begun ones."""
+    if any(len(whole) > 1 or (whole and max(begun, default=0) > min(whole)) for whole, begun in counts.values()):
+        return False
+    if all(
+        len(by.leaves) == 1 and by.terms[0] == ((next(iter(by.leaves)),), 1) and len(by.terms) == 1 for by in counts
+    ):
+        return all(leaf.key[0] != "number" or counts[of_atom(leaf)][0] <= {leaf.key[1]} for leaf in leaves)
+    most = 2 + max((number for parts in counts.values() for part in parts for number in part), default=0)
+    choices = choices_of(counts, leaves, most, _MOST_TRIED)
+    for values in itertools.product(*choices):
+        known = dict(zip(leaves, values, strict=True))
+        try:
+            made = [(max(by.value(known), 0), whole, begun) for by, (whole, begun) in counts.items()]
+        except ZeroDivisionError:
+            continue
+        if all(whole <= {number} and max(begun, default=0) <= number for number, whole, begun in made):
+            return True
+    return False
 
 
 def _reach(first: Iterable[int], following: Callable[[int], Iterable[int]]) -> set[int]:

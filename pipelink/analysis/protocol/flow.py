@@ -122,34 +122,32 @@ def split_symbols(system: System) -> None:
 
     All of them run equally often, so any of them may be taken to correspond: the n-th loop over one ring is that of the
     other ends' n-th at the same depth.  Loops that have nothing in common get symbols of their own."""
-    found: list[tuple[Begin, Iterate, list[object]]] = []  # a loop, and what it works at
+    found: list[tuple[Begin, list[Iterate], list[object]]] = []  # a loop, and what it works at
     together = Partition[object]()
 
     for agent in system.agents:
         around: dict[int, list[int]] = {}  # by symbol, where the loops around end
         for number, step in enumerate(agent.code):
-            if isinstance(step, Skip) and system.symbols[step.symbol].constant:
-                agent.code[number] = Jump(target=number + 1)
-            if not isinstance(step, Begin) or not system.symbols[step.symbol].constant:
+            if not isinstance(step, Begin) or system.symbols[step.symbol].count is None:
                 continue
-            loop = next(
-                other for other in agent.code[number:] if isinstance(other, Iterate) and other.counter == step.counter
-            )
-            keys = list(dict.fromkeys(_meetings(agent, number, loop.leave)))
+            heads = [at for at in agent.code if isinstance(at, Iterate) and at.counter == step.counter]
+            end = heads[-1].leave
+            keys = list(dict.fromkeys(_meetings(agent, number, end)))
             outer = around.setdefault(step.symbol, [])
-            outer[:] = [end for end in outer if end > number]
+            outer[:] = [other for other in outer if other > number]
             keys = [(step.symbol, len(outer), key) for key in keys or [agent.role]]
-            outer.append(loop.leave)
-            found.append((step, loop, list(keys)))
+            outer.append(end)
+            found.append((step, heads, list(keys)))
             together.join(keys)
     made: dict[object, int] = {}
-    for begin, loop, keys in found:
+    for begin, heads, keys in found:
         key = together.representative(keys[0])
         if key not in made:
             origin = begin.symbol
             made[key] = len(system.symbols)
             system.symbols.append(replace(system.symbols[origin], origin=origin))
-        begin.symbol = loop.symbol = made[key]
+        for step in (begin, *heads):
+            step.symbol = made[key]
 
 
 def _meetings(agent: Agent, first: int, end: int) -> Iterator[object]:

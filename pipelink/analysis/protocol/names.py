@@ -115,8 +115,8 @@ class Names:
                 del state.logs[other, log]
                 continue
             low[log] = 0 if named.ways else min(*at, count) if at else 0
-            first = named.at_least_once and not count
-            found.append((symbol, log - base * scale, count - low[log], int(all_), int(first)))
+            wanting = max(named.least - count, 0)
+            found.append((symbol, log - base * scale, count - low[log], int(all_), wanting))
         for loops in active.values():
             for log, _, counter in loops:
                 values[counter + 1] -= low.get(log, 0)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pipelink.analysis.protocol.polynomial import Polynomial
 from pipelink.support.diagnostics import UNKNOWN, Location
 
 
@@ -184,19 +185,29 @@ class Touch(Operation):
 
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class Begin(Operation):
-    """Begin a loop by a name: ``counter`` is the index of its log's number, plus one, then of its iteration."""
+    """Begin a loop by a name: ``counter`` is the index of its log's number, plus one, then of its iteration; the first
+    is number ``start``."""
 
     symbol: int
     counter: int
+    start: int = 0
 
 
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class Iterate(Operation):
-    """One more iteration of a loop by a name, or on to ``leave``."""
+    """One more iteration of a loop by a name, or on to ``leave``.  ``stays``: another goes on with it there."""
 
     symbol: int
     counter: int
     leave: int = -1
+    stays: bool = False
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class Leave(Operation):
+    """Leave a loop by a name before its count."""
+
+    counter: int
 
 
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
@@ -339,9 +350,9 @@ class Symbol:
     """A name by which loops repeat, or roles choose."""
 
     name: str
-    at_least_once: bool = False
+    least: int = 0  # it is known to be so much at least
     ways: int = 0  # of a choice
-    constant: bool = False  # all loops by it run equally often: a parameter of the launch
+    count: Polynomial | None = None  # all loops by it run equally often, as the launch says
     value: int = -1  # if it is known
     origin: int = -1  # the symbol that it was split from, by number
 

@@ -8,7 +8,7 @@ agent *knows*: each holder, an agent or a phase of a barrier, has a set of recor
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pipelink.analysis.protocol.program import (
@@ -27,6 +27,7 @@ from pipelink.analysis.protocol.program import (
     Hold,
     Iterate,
     Jump,
+    Leave,
     LocalAcquire,
     LocalCommit,
     LocalRelease,
@@ -64,7 +65,8 @@ from pipelink.analysis.protocol.violations import (
     Unwritten,
 )
 
-MAX_RUN = 2_000_000  # steps between two decisions
+MAX_RUN = 2_000_000  # steps of an agent in a row
+_LOOK = 4096  # steps from one look at the limits to the next
 
 
 class StepLimit(Exception):
@@ -101,6 +103,8 @@ class Machine:
             used = agent.symbols[0] if agent.symbols else frozenset[int]()
             self.instances.append({symbol: system.counter() for symbol in sorted(used)})
         self.steps = 0
+        self.look: Callable[[], None] = lambda: None  # at the limits, now and then; it raises what exceeds them
+        self.look_at = _LOOK
         self.fixed: dict[int, int] = {}  # symbols of a known count
 
     def initial(self) -> State:
@@ -122,14 +126,14 @@ class Machine:
     def _advance(self, number: int) -> None:
         agent = self.agents[number]
         values, code, at = self.values, agent.code, agent.pc
-        count = 0
-        while True:
-            if not self._step(number, agent, code[values[at]]):
-                self.steps += count
-                return
-            count += 1
-            if count > MAX_RUN:
-                raise StepLimit(number)
+        began, until = self.steps, self.look_at
+        while self._step(number, agent, code[values[at]]):
+            self.steps += 1
+            if self.steps >= until:
+                self.look()
+                until = self.look_at = self.steps + _LOOK
+                if self.steps - began > MAX_RUN:
+                    raise StepLimit(number)
 
     def _step(self, number: int, agent: Agent, step: Operation) -> bool:
         """One step of an agent, the most frequent first; whether it goes on."""
@@ -160,6 +164,8 @@ class Machine:
                 return self._branch(number, agent, step)
             case Count():
                 self.values[step.counter] = step.count
+            case Leave():
+                self.values[step.counter] = self.values[step.counter + 1] = 0
             case Skip():
                 self.values[self.instances[number][step.symbol]] += 1
             case End():
@@ -484,7 +490,7 @@ class Machine:
         log = values[counter] * LOGS + self.state.logs.get((-1 - step.symbol, values[counter]), (0, True))[0]
         values[counter] += 1
         values[step.counter] = log + 1  # 0 is outside of the loop
-        values[step.counter + 1] = 0
+        values[step.counter + 1] = step.start
         values[agent.pc] += 1
         return True
 
@@ -500,7 +506,8 @@ class Machine:
             return True
         if not all_:
             return False
-        values[step.counter] = values[step.counter + 1] = 0
+        if not step.stays:
+            values[step.counter] = values[step.counter + 1] = 0
         values[agent.pc] = step.leave
         return True
 
