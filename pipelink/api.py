@@ -267,6 +267,11 @@ class Kernel:
         where = caller()
         self._record(lambda b: b.resident(location=where))
 
+    def programmatic(self) -> None:
+        """The kernel may begin before the one in front of it on its stream has ended: its roles wait for that."""
+        where = caller()
+        self._record(lambda b: b.programmatic(location=where))
+
     def workspace(self, name: str, bytes: str | int, init: str = "none") -> None:
         """Device memory of the launch; ``init`` is none or zero."""
         where = caller()

@@ -117,6 +117,19 @@ def _alone(component: str, source: str = "launch") -> Build:
     return build
 
 
+def _programmatic(stamped: bool, programmatic: bool = True) -> Build:
+    """A GEMM that begins before the kernel in front has ended, and notes when; or a plain one that notes it."""
+
+    def build(c: Composer) -> None:
+        _gemm("wgmma_128x256x64", "store", "grouped_tiles")(c)
+        if stamped:
+            c.add("programmatic", "stamp")
+        if programmatic:
+            c.kernel.programmatic()
+
+    return build
+
+
 def _affine(c: Composer) -> None:
     c.kernel.connect(c.add("launch", "fill").value, c.add("launch", "affine").value)
 
@@ -304,6 +317,10 @@ COMPOSITIONS: dict[str, Build] = (
         "ranks": _alone("ranks"),
         "persistent": _alone("persistent"),
         "affine": _affine,
+        "add_early": _alone("add_early", "programmatic"),
+        "gemm_programmatic": _programmatic(stamped=False),
+        "gemm_stamped": _programmatic(stamped=True, programmatic=False),
+        "gemm_stamped_programmatic": _programmatic(stamped=True),
         "rope": _rope,
         "twice": _twice,
         "ring_plain_plain": _ring("plain", "plain"),

@@ -64,13 +64,15 @@ def _entries(
     calls: dict[RoleKey, RoleCall] = {}
     lifetimes = Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel)
     entrances = _entrances(kernel, components, lifetimes)
+    programmatic = bool((kernel.launch or {}).get("programmatic"))
     for instance in kernel.instances.values():
         for role in components[instance.component].roles.values():
             placed, key = placed_instance(instance), f"{instance.name}::{role.name}"
             warps = placed.roles[role.name]
             path, firsts[key] = f"{cxx_name(instance.component)}::{role.name}", warps.first_thread
             before, after = watch.around(f"@{instance.name}::@{role.name}", warps.first_thread)
-            before = (*before, *entrances.get(key, ()))
+            begun = _begun(role.early and key not in entrances) if programmatic else ()
+            before = (*before, *begun, *entrances.get(key, ()))
             calls[key] = RoleCall(placed.id, path, warps.threads, role.one_thread, before, after)
     found: list[RoleEntry] = []
     for name, keys in lifetimes.sequences().items():
@@ -79,6 +81,13 @@ def _entries(
         found.append(RoleEntry(firsts[keys[0]], max(c.threads for c in group), group, meeting, watch.done))
     found += [RoleEntry(firsts[key], call.threads, (call,), (), watch.done) for key, call in calls.items()]
     return sorted(found, key=lambda entry: entry.first)
+
+
+def _begun(early: bool) -> Body:
+    """What each thread of a role does first in a programmatic launch: it lets the next kernel of the stream begin, and
+    waits until the one in front has ended and what it wrote can be read (PTX ISA, griddepcontrol)."""
+    launch, wait = (Instruction(f"griddepcontrol.{what};") for what in ("launch_dependents", "wait"))
+    return (launch,) if early else (launch, wait)
 
 
 def _meeting(kernel: Kernel, barrier: NamedBarrier | None, in_tmem: bool) -> Body:

@@ -63,6 +63,7 @@ class _Names:
     grid: _Declared | None = None
     cluster: _Declared | None = None
     resident: bool = False
+    programmatic: bool = False
 
     @property
     def dimensions(self) -> list[str]:
@@ -172,6 +173,7 @@ class _Resolver:
             value = (list(module.cluster.value) + [1, 1])[:3]
             names.cluster = self.agree(names.cluster, "cluster", value, module.cluster, where)
         names.resident |= module.resident
+        names.programmatic |= module.programmatic is not None
 
     def renamed(self, text: str, rename: Mapping[str, str], view: View) -> str:
         try:
@@ -554,6 +556,7 @@ class _Resolver:
             "cluster": names.cluster.data if names.cluster else [1, 1, 1],
             "cooperative": names.resident,
             "resident": names.resident,
+            **({"programmatic": True} if names.programmatic else {}),
             "workspaces": [{"name": name, **d.data} for name, d in names.workspaces.items()],
             "parameters": block,
         }

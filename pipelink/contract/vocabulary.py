@@ -266,6 +266,9 @@ class Role(Declaration, op="role", about="warps that run one entry function of t
     threads = optional(string("one: a single thread of the warp runs the entry", "one", "all")).by(
         Written(("pl::one_thread",), "one thread runs the entry", choices=("one",))
     )
+    early = optional(flag("in a programmatic launch the entry waits for the kernel in front itself"), False).by(
+        Written(("pl::early",), "in a programmatic launch it begins at once, and waits for the kernel in front itself")
+    )
 
 
 class Port(Declaration, op="port", about="an end of a connection"):
@@ -491,6 +494,15 @@ class Resident(Declaration, op="resident", about="all CTAs of the grid must be r
     pass
 
 
+class Programmatic(
+    Declaration,
+    op="programmatic",
+    about="the kernel may begin before the one in front of it on its stream has ended",
+    parents=_BOTH,
+):
+    pass
+
+
 class Workspace(Declaration, op="workspace", about="global memory allocated by the runtime", parents=_BOTH):
     label = _NAME.named("name")
     bytes = other("expr", "size", str).by(AS_ARGUMENT)
@@ -524,13 +536,13 @@ DECLARATIONS: Final[dict[str, type[Declaration]]] = {
     cls.operation: cls
     for cls in (
         *(Role, Port, Smem, State, Barrier, Protocol, Mbarrier, Tmem, Stack, Pool, Param),
-        *(Tensor, Bind, Derive, Grid, Cluster, Resident, Workspace, Peer, Require, Promise),
+        *(Tensor, Bind, Derive, Grid, Cluster, Resident, Programmatic, Workspace, Peer, Require, Promise),
     )
 }
 #: The operations that headers declare.
 WRITTEN: Final = (
     *("role", "port", "smem", "state", "barrier", "mbarrier", "tmem", "stack", "protocol", "param", "tensor", "bind"),
-    *("derive", "grid", "cluster", "resident", "workspace", "peer", "require", "promise"),
+    *("derive", "grid", "cluster", "resident", "programmatic", "workspace", "peer", "require", "promise"),
 )
 
 

@@ -88,6 +88,9 @@ class ModuleBuilder:
     def resident(self, *, location: Location = UNKNOWN) -> None:
         self.add("resident", location)
 
+    def programmatic(self, *, location: Location = UNKNOWN) -> None:
+        self.add("programmatic", location)
+
     def workspace(self, name: str, bytes: str | int, init: str = "none", *, location: Location = UNKNOWN) -> None:
         self.add("workspace", location, name=name, bytes=str(bytes), init=init)
 

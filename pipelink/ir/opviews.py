@@ -185,6 +185,10 @@ class Resident(vocabulary.Resident, View):
     pass
 
 
+class Programmatic(vocabulary.Programmatic, View):
+    pass
+
+
 class Workspace(vocabulary.Workspace, View):
     pass
 
@@ -273,7 +277,7 @@ VIEWS: dict[str, type[View]] = {
     f"pipelink.{cls.operation}": cls
     for cls in (
         *(Role, Port, Smem, State, Barrier, ProtocolDecl, Mbarrier, Tmem, Stack, Pool, Param),
-        *(Tensor, Bind, Derive, Grid, Cluster, Resident, Workspace, Peer, Require, Promise),
+        *(Tensor, Bind, Derive, Grid, Cluster, Resident, Programmatic, Workspace, Peer, Require, Promise),
         *(Instance, Connect, Exclusive, Overlay),
     )
 }

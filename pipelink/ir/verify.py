@@ -40,7 +40,7 @@ _WORDS = {
 _CONTRACT_NAMES = ("pipelink.tensor", "pipelink.derive", "pipelink.workspace", "pipelink.peer")
 #: What PTX and C++ both take; a component's name has several, with dots between them.
 _SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_ONCE = ("pipelink.grid", "pipelink.cluster", "pipelink.resident", "pipelink.stack")
+_ONCE = ("pipelink.grid", "pipelink.cluster", "pipelink.resident", "pipelink.programmatic", "pipelink.stack")
 
 
 def verify(op: ir.Operation | ir.Module, *, references: bool = True) -> Program:

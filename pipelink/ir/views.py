@@ -29,6 +29,7 @@ from pipelink.ir.opviews import (
     Peer,
     Pool,
     Port,
+    Programmatic,
     Promise,
     ProtocolDecl,
     Require,
@@ -68,6 +69,7 @@ __all__ = [
     "Pool",
     "Port",
     "Program",
+    "Programmatic",
     "Promise",
     "ProtocolDecl",
     "Require",
@@ -139,6 +141,10 @@ class ModuleView(View):
     @property
     def resident(self) -> bool:
         return self.first(Resident) is not None
+
+    @property
+    def programmatic(self) -> Programmatic | None:
+        return self.first(Programmatic)
 
     @cached_property
     def workspaces(self) -> tuple[Workspace, ...]:

@@ -211,7 +211,7 @@ class RoleCall:
     path: str
     threads: int
     one_thread: bool
-    before: tuple[Invoke, ...] = ()  # called on the role's frame
+    before: Body = ()  # on the role's frame
     after: tuple[Invoke, ...] = ()
 
 

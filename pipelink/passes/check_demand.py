@@ -7,9 +7,10 @@ Shared memory is ``place``'s, which can say what would fit.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from pipelink.ir.attributes import SymbolRef
-from pipelink.ir.views import Exclusive, Role
+from pipelink.ir.views import Component, Exclusive, Kernel, Role
 from pipelink.model.graph import ConnectionGraph
 from pipelink.support.diagnostics import Diagnostics, Note
 from pipelink.target import (
@@ -194,6 +195,24 @@ def _check_barriers(graph: ConnectionGraph, diagnostics: Diagnostics) -> None:
         diagnostics.error("too-many-barriers", message, graph.kernel.location, notes=notes)
 
 
+def _check_programmatic(
+    views: Sequence[Kernel | Component], kernel: str, target: Target, diagnostics: Diagnostics
+) -> None:
+    """A kernel that begins before the one in front has ended: on which architectures, and not with all CTAs at once."""
+    asked = next((view.programmatic for view in views if view.programmatic is not None), None)
+    if asked is None:
+        return
+    if not target.tma:
+        message = f"kernel '{kernel}' is to begin before the one in front of it has ended (programmatic), which "
+        diagnostics.error("unsupported-by-target", f"{message}{target.name} cannot", asked.location)
+    elif any(view.resident for view in views):
+        message = (
+            f"kernel '{kernel}' is to begin before the one in front of it has ended (programmatic), and needs all "
+        )
+        message += "its CTAs to run at once (resident), for which the device has to be free"
+        diagnostics.error("launch-conflict", message, asked.location)
+
+
 def _check_features(graph: ConnectionGraph, target: Target, diagnostics: Diagnostics) -> None:
     for instance, component in graph.components.items():
         where = graph.kernel.instances[instance].location
@@ -207,6 +226,7 @@ def _check_features(graph: ConnectionGraph, target: Target, diagnostics: Diagnos
             message = f"instance '{instance}' uses mbarriers with transaction counts, which {target.name} lacks"
             diagnostics.error("unsupported-by-target", message, where)
     views = (graph.kernel, *graph.components.values())
+    _check_programmatic(views, graph.kernel.name, target, diagnostics)
     for cluster in (view.cluster for view in views):
         if cluster is None:
             continue

@@ -221,8 +221,7 @@ class _EntryWriter(Writer):
             chosen = self.is_among(role.first, 1 if call.one_thread else call.threads)
             self.put(f"llvm.cond_br {chosen}, ^{name}, ^{name}_done")
             self.block(name)
-        for added in call.before:
-            self.invoke(added, {})
+        self.body(call.before, "")
         symbol = function("role", "", "pl_enter").symbol(call.path)
         self.declared[symbol] = f"  llvm.func @{symbol}(i32, !llvm.ptr)"
         self.put(f"llvm.call @{symbol}({self.constant(call.instance)}, {self.frame}) : (i32, !llvm.ptr) -> ()")

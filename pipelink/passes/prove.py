@@ -63,6 +63,7 @@ def prove_kernel(
             for role, why in part.unproven.items():
                 _warn(kernel, components, role, why, diagnostics)
         _warn_of_signals(kernel, components, diagnostics)
+        _warn_of_early(kernel, components, diagnostics)
         for part in parts:
             left = limits.seconds - (time.process_time() - began)
             now = replace(limits, states=limits.states - states, steps=limits.steps - steps, seconds=left)
@@ -177,3 +178,15 @@ def _warn_of_signals(kernel: Kernel, components: Mapping[str, Component], diagno
                     )
                     message += "every GPU that it signals"
                 diagnostics.warning("unproven", message, port.location)
+
+
+def _warn_of_early(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> None:
+    """What a role does before it waits for the kernel in front concerns memory, of which no protocol speaks."""
+    if not (kernel.launch or {}).get("programmatic"):
+        return
+    for instance in kernel.instances.values():
+        for role in components[instance.component].roles.values():
+            if role.early:
+                message = f"that '@{instance.name}::@{role.name}' reads nothing which the kernel in front writes, and "
+                message += "writes nothing which that reads, before it waits for it is not proved"
+                diagnostics.warning("unproven", message, role.location)

@@ -270,6 +270,11 @@ class LoadedKernel:
             cooperative.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
             cooperative.value.cooperative = 1
             attributes.append(cooperative)
+        if contract.programmatic:
+            programmatic = driver.CUlaunchAttribute()
+            programmatic.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+            programmatic.value.programmaticStreamSerializationAllowed = 1
+            attributes.append(programmatic)
         if attributes:
             configuration.attrs = attributes
         configuration.numAttrs = len(attributes)

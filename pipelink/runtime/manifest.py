@@ -96,6 +96,7 @@ class LaunchContract:
     smem_bytes: int
     cooperative: bool
     resident: bool
+    programmatic: bool
     workspaces: tuple[Workspace, ...]
     parameter_bytes: int
     fields: tuple[Field, ...]
@@ -200,6 +201,7 @@ def _contract(data: Mapping[str, Any]) -> LaunchContract:
         smem_bytes=data["smem_bytes"],
         cooperative=data["cooperative"],
         resident=data["resident"],
+        programmatic=data["programmatic"],
         workspaces=tuple(Workspace(item["name"], item["bytes"], item["init"]) for item in data["workspaces"]),
         parameter_bytes=data["parameters"]["bytes"],
         fields=tuple(field for item in data["parameters"]["fields"] for field in _fields(item)),

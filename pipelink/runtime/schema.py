@@ -325,6 +325,13 @@ LAUNCH: Final = Object(
         Row("cooperative", Flag(), "whether the launch is cooperative", False, False),
         Row("resident", Flag(), "whether all CTAs must fit on the device at once", False, False),
         Row(
+            "programmatic",
+            Flag(),
+            "whether it may begin before the kernel in front of it on its stream has ended",
+            False,
+            False,
+        ),
+        Row(
             "workspaces",
             ListOf(
                 Object(

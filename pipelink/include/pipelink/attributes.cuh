@@ -8,12 +8,12 @@
 namespace pl {
 
 enum class about {
-  warps, registers, threads, count, arrivals, number, align, live, ring, touch, ends, empty, pair, role, credit
+  warps, registers, threads, early, count, arrivals, number, align, live, ring, touch, ends, empty, pair, role, credit
 };
 
 // The attributes of each declaration, for its check, and as text for the message.
-#define PL_ON_ROLE_ about::warps, about::registers, about::threads
-#define PL_KNOWN_ON_ROLE_ "pl::warps<n>, pl::registers<min, max>, pl::one_thread"
+#define PL_ON_ROLE_ about::warps, about::registers, about::threads, about::early
+#define PL_KNOWN_ON_ROLE_ "pl::warps<n>, pl::registers<min, max>, pl::one_thread, pl::early"
 #define PL_ON_SMEM_ about::align, about::live, about::role
 #define PL_KNOWN_ON_SMEM_ "pl::align<n>, pl::live<begin, end>, pl::in_role<role>"
 #define PL_ON_BARRIER_ about::count, about::role
@@ -62,6 +62,12 @@ struct registers {
 struct one_thread {
   enum : int { attribute = int(about::threads) };
   PL_STATIC_FN_ void write(detail::writer& w) { w.field("threads", "one"); }
+};
+// In a programmatic launch the entry begins before the kernel in front has ended, and waits for it itself
+// (<pipelink/programmatic.cuh>); other roles begin when it has.
+struct early {
+  enum : int { attribute = int(about::early) };
+  PL_STATIC_FN_ void write(detail::writer& w) { w.flag("early"); }
 };
 
 // ---------------------------------------------------------------- memory and barriers

@@ -87,6 +87,8 @@ PL_FN_ void write_tensor(writer& w) {
   PL_STATEMENT_(0stack, stack, "stack", pl_writer.field("bytes", static_cast<long long>(bytes_)))
 // PL_RESIDENT;  all CTAs of the grid must be on the device at once.
 #define PL_RESIDENT PL_STATEMENT_(0resident, resident, "resident", )
+// PL_PROGRAMMATIC;  the kernel may begin before the one in front of it on its stream has ended.
+#define PL_PROGRAMMATIC PL_STATEMENT_(0programmatic, programmatic, "programmatic", )
 // PL_WORKSPACE(counters, "m_tiles * 4", pl::zeroed);  global memory for the launch, in bytes.
 #define PL_WORKSPACE(nm, bytes, initial_state) \
   PL_STATEMENT_(0workspace_##nm, nm, "workspace", pl_writer.field("bytes", bytes); pl_writer.field("init", initial_state::initial()))

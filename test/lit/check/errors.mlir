@@ -589,3 +589,28 @@ module @k attributes {pipelink.kernel = {target = "sm_80"}} {
   // expected-error @below {{sm_80 has no transfer from '@a::@o' to '@b::@i': ring.threads needs sm_90 or newer [unsupported-by-target]}}
   "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
 }
+
+// -----
+
+// A programmatic launch of a kernel whose CTAs all run at once
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.resident"() : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  // expected-error @below {{kernel 'k' is to begin before the one in front of it has ended (programmatic), and needs all its CTAs to run at once (resident), for which the device has to be free [launch-conflict]}}
+  "pipelink.programmatic"() : () -> ()
+}
+
+// -----
+
+// A programmatic launch on what has none
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4, early = true} : () -> ()
+  // expected-error @below {{kernel 'k' is to begin before the one in front of it has ended (programmatic), which sm_80 cannot [unsupported-by-target]}}
+  "pipelink.programmatic"() : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_80"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+}
