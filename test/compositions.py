@@ -130,6 +130,15 @@ def _programmatic(stamped: bool, programmatic: bool = True) -> Build:
     return build
 
 
+def _hopper(reader: str) -> Build:
+    """Blocks that TMA brings, and that are added to a tensor, or stored as they lie."""
+    return lambda c: c.kernel.connect(c.add("hopper", "block_loader").x, c.add("hopper", reader).x)
+
+
+def _row_product(c: Composer) -> None:
+    c.kernel.connect(c.add("hopper", "row_loader").b, c.add("hopper", "row_product").b)
+
+
 def _affine(c: Composer) -> None:
     c.kernel.connect(c.add("launch", "fill").value, c.add("launch", "affine").value)
 
@@ -317,6 +326,9 @@ COMPOSITIONS: dict[str, Build] = (
         "ranks": _alone("ranks"),
         "persistent": _alone("persistent"),
         "affine": _affine,
+        "reduced_by_tma": _hopper("block_adder"),
+        "bulk_stores": _hopper("block_copier"),
+        "row_product": _row_product,
         "add_early": _alone("add_early", "programmatic"),
         "gemm_programmatic": _programmatic(stamped=False),
         "gemm_stamped": _programmatic(stamped=True, programmatic=False),

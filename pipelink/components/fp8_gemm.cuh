@@ -58,12 +58,12 @@ __device__ __forceinline__ void load_fp8(pl::self self, Work work, const MapA& m
 // Issues and commits the products of one slot: 64 rows of A and all of B, 128 of K.
 template <class AB, class Accumulators>
 __device__ __forceinline__ void multiply_slot(pl::self self, pl::slot slot, int warpgroup, Accumulators& acc, int k) {
-  wgmma_fence();
-  const uint64 a = wgmma_descriptor(AB::template address<0>(self, slot) + warpgroup * (64 * fp8_k_tile));
-  const uint64 b = wgmma_descriptor(AB::template address<1>(self, slot));
+  pl::wgmma::fence();
+  const auto a = pl::wgmma::k_major(AB::template address<0>(self, slot) + warpgroup * (64 * fp8_k_tile));
+  const auto b = pl::wgmma::k_major(AB::template address<1>(self, slot));
 #pragma unroll
   for (int step = 0; step < fp8_k_tile / 32; ++step) wgmma_e4m3(acc, a + step * 2, b + step * 2, (k | step) != 0);
-  wgmma_commit();
+  pl::wgmma::commit();
 }
 
 // Hands the warpgroup's 64 x N values to the consumer, chunk by chunk.
@@ -91,12 +91,12 @@ __device__ __forceinline__ void multiply_fp8(pl::self self, unsigned thread, int
     for (int k = 0; k < k_tiles; ++k) {
       pl::slot slot = AB::wait(self);
       multiply_slot<AB>(self, slot, warpgroup, acc, k);
-      wgmma_wait<1>();
+      pl::wgmma::wait<1>();
       if (k > 0) AB::release(self, previous);
       previous = slot;
     }
     const pl::tile_coord next = work(i);
-    wgmma_wait<0>();
+    pl::wgmma::wait<0>();
     AB::release(self, previous);
     hand_over<N>(acc, factor, w.m * 128 + warpgroup * 64 + thread % 128 / 32 * 16, w.n * N, out);
     w = next;
@@ -156,7 +156,7 @@ __device__ __forceinline__ void multiply_blocks(pl::self self, unsigned thread, 
         const float b = __shfl_sync(~0u, now[half], k % 32);
         factor[half][0] = a[0] * b, factor[half][1] = a[1] * b;
       }
-      wgmma_wait<0>();
+      pl::wgmma::wait<0>();
       AB::release(self, slot);
 #pragma unroll
       for (int j = 0; j < 64; ++j) sum[j] += acc[j] * factor[j / 16 % 2][j / 2 % 2];

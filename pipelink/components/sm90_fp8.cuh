@@ -1,16 +1,17 @@
 // Warpgroup matrix multiplication of sm_90a on e4m3 tiles in shared memory, f32 accumulators in registers.
-// Operands lie as bf16's do (sm90_wgmma.cuh): rows of 128 bytes, here 128 elements, under the 128-byte swizzle; adding 2
-// to a descriptor moves 32 elements.  The tensor cores cut what they add to about 13 bits behind the leading one (as
+// Operands lie as bf16's do (pipelink/wgmma.cuh): rows of 128 bytes, here 128 elements, under the 128-byte swizzle;
+// adding 2 to a descriptor moves 32 elements.  The tensor cores cut what they add to about 13 bits behind the leading one (as
 // measured; the PTX ISA promises nothing), so long sums lose more than f32 does: promote them where that matters.
 #pragma once
-#include "sm90_wgmma.cuh"
+#include <pipelink/wgmma.cuh>
 
 namespace plc {
 
+using pl::wgmma::descriptor;
 #define PLC_D4_(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define PLC_D16_(i) PLC_D4_(i), PLC_D4_(i + 4), PLC_D4_(i + 8), PLC_D4_(i + 12)
 // 64 x 256 x 32: acc = a * b^T, or += where `accumulate` is not 0.
-__device__ __forceinline__ void wgmma_e4m3(float (&d)[128], uint64 a, uint64 b, int accumulate) {
+__device__ __forceinline__ void wgmma_e4m3(float (&d)[128], descriptor a, descriptor b, int accumulate) {
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n256k32.f32.e4m3.e4m3 {"
@@ -28,7 +29,7 @@ __device__ __forceinline__ void wgmma_e4m3(float (&d)[128], uint64 a, uint64 b, 
       : "l"(a), "l"(b), "r"(accumulate));
 }
 // 64 x 128 x 32: acc = a * b^T, or += where `accumulate` is not 0.
-__device__ __forceinline__ void wgmma_e4m3(float (&d)[64], uint64 a, uint64 b, int accumulate) {
+__device__ __forceinline__ void wgmma_e4m3(float (&d)[64], descriptor a, descriptor b, int accumulate) {
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 {"

@@ -5,9 +5,9 @@
 // and the epilogue does not store it.
 #pragma once
 #include <pipelink/component.cuh>
+#include <pipelink/wgmma.cuh>
 
 #include "fragment.cuh"
-#include "sm90_wgmma.cuh"
 
 namespace plc {
 
@@ -59,21 +59,22 @@ __device__ __forceinline__ void multiply_tiles(pl::self self, unsigned thread, i
     pl::slot previous{};
     for (int k = 0; k < k_tiles; ++k) {
       pl::slot slot = AB::wait(self);
-      wgmma_fence();
-      const uint64 a = wgmma_descriptor(AB::template address<0>(self, slot) + first_row * row_bytes);
-      const uint64 b = wgmma_descriptor(AB::template address<1>(self, slot) + first_column * row_bytes);
+      pl::wgmma::fence();
+      const auto a = pl::wgmma::k_major(AB::template address<0>(self, slot) + first_row * row_bytes);
+      const auto b = pl::wgmma::k_major(AB::template address<1>(self, slot) + first_column * row_bytes);
 #pragma unroll
       for (int step = 0; step < sm90_k_tile / 16; ++step)
 #pragma unroll
         for (int block = 0; block < blocks; ++block)
-          wgmma(acc[block], a + block * (64 * row_bytes / 16) + step * 2, b + step * 2, (k | step) != 0);
-      wgmma_commit();
-      wgmma_wait<1>();
+          pl::wgmma::multiply<pl::bf16>(acc[block], a + block * (64 * row_bytes / 16) + step * 2, b + step * 2,
+                                        (k | step) != 0);
+      pl::wgmma::commit();
+      pl::wgmma::wait<1>();
       if (k > 0) AB::release(self, previous);
       previous = slot;
     }
     const pl::tile_coord next = work(i);
-    wgmma_wait<0>();
+    pl::wgmma::wait<0>();
     AB::release(self, previous);
     const int row = w.m * M + first_row + thread % 128 / 32 * 16, column = w.n * N + first_column;
 #pragma unroll

@@ -94,6 +94,8 @@ def touches_header() -> str:
     return "\n".join(lines) + "\n" + " \\\n".join(written) + "\n"
 
 
+#: How the L2 cache keeps what a copy brings, as hints.cu numbers them.
+CACHE_POLICIES: Final = ("normal", "evict_first", "evict_last")
 SPACES: Final = ("smem", "tmem", "registers", "global")
 SCOPES: Final = ("cta", "cluster", "gpu", "system")
 OWNERS: Final = ("workspace", "peer", "caller")
@@ -311,6 +313,21 @@ class Port(Declaration, op="port", about="an end of a connection"):
         optional(flag("stream: it may end before its first slot"), False)
         .on(takes=_RING)
         .by(Written(("pl::may_be_empty",), "it may end before the first item; needs `pl::ends`"))
+    )
+    cache = (
+        optional(
+            listed("stream: how the L2 cache keeps what the copies of each tile bring (normal, evict_first, …)", str),
+            (),
+        )
+        .on(takes=(("stream", "out"),))
+        .by(
+            Written(
+                ("pl::l2<policies…>",),
+                "how the L2 cache keeps what TMA or bulk copies bring, for each tile: `pl::evict_first`, "
+                "`pl::evict_last` or `pl::evict_normal`",
+                form="name",
+            )
+        )
     )
     multicast = optional(number("stream: CTAs of the cluster that receive every slot"), 1).on(takes=_RING)
     cta_group = (

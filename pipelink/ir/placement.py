@@ -213,8 +213,8 @@ class RingPlacement(ConnectionPlacement):
     ``bytes`` is the size of a slot.  ``producer_fence``: tensor cores or TMA read what threads fill, and the transfer
     fences between; ``consumer_fence``: TMA fills again what this connection's threads read.  Tiles lie in ``buffers``
     of shared memory, or in ``columns`` of tensor memory.  Where tiles go through ``staging``, the producer's threads
-    meet at ``barrier``.  ``shared``: tiles that both CTAs of a cluster need.  ``ring`` numbers the rings of a
-    kernel."""
+    meet at ``barrier``.  ``shared``: tiles that both CTAs of a cluster need.  ``cache``: how the L2 cache keeps
+    what is copied, by tile.  ``ring`` numbers the rings of a kernel."""
 
     stages: int
     full: int
@@ -236,6 +236,7 @@ class RingPlacement(ConnectionPlacement):
     barrier: NamedBarrier | None = field(default=None, metadata={"omit": True})
     multicast: int = omitted(1)
     shared: tuple[int, ...] = omitted(())
+    cache: tuple[str, ...] = omitted(())
 
 
 @dataclass(frozen=True)

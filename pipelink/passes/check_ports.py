@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipelink.contract.vocabulary import ELEMENT_BITS, SOURCES, SWIZZLES, TARGETS, TOUCHES
+from pipelink.contract.vocabulary import CACHE_POLICIES, ELEMENT_BITS, SOURCES, SWIZZLES, TARGETS, TOUCHES
 from pipelink.ir.views import Port, Tile
 from pipelink.model.graph import ConnectionGraph, Edge, End
 from pipelink.support.diagnostics import Diagnostics, Location, Note, nearest
@@ -89,6 +89,12 @@ def _only_fit(graph: ConnectionGraph, end: End) -> End | None:
     return fits[0] if len(fits) == 1 else None
 
 
+def _has_policies(port: Port) -> bool:
+    """Whether each tile of a stream has a cache policy, for the copies that fill it."""
+    copied = port.touch in TOUCHES and TOUCHES[port.touch].copies
+    return copied and len(port.cache) == len(port.tiles) and {*port.cache} <= {*CACHE_POLICIES}
+
+
 def _check_port(end: End, target: Target, diagnostics: Diagnostics) -> None:
     port = end.port
     what = f"port '{port.name}' of component '{end.component.name}'"
@@ -103,6 +109,12 @@ def _check_port(end: End, target: Target, diagnostics: Diagnostics) -> None:
     if port.touch not in known:
         verb = "filled" if port.direction == "out" else "read" if port.direction == "in" else "filled and read"
         message = f"{what} is {verb} by {port.touch}, not by {', '.join(known)}"
+        diagnostics.error("bad-touch", message, port.location)
+    if port.cache and not _has_policies(port):
+        message = (
+            f"{what} has cache policies {', '.join(port.cache)}: each of its {len(port.tiles)} tiles takes one of "
+        )
+        message += f"{', '.join(CACHE_POLICIES)}, where copies fill it"
         diagnostics.error("bad-touch", message, port.location)
     needs = TOUCHES[port.touch].needs
     if needs and not target.has(needs):

@@ -47,6 +47,8 @@ class PairTma(_Pair, RingTma):
     def touch_misfit(self, source: Port, target: Port) -> str | None:
         if (source.touch, target.touch) != ("tma", "tcgen05"):
             return f"the slots go from {source.touch} to {target.touch}, not from tma to tcgen05"
+        if source.cache:
+            return "its copies have cache policies"
         return "the stream ends, and an end mark reaches one CTA alone" if source.ends else None
 
     def acquire(self, placed: RingPlacement) -> Invoke:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from pipelink.contract.abi import RANKS, function, mangle
+from pipelink.contract.vocabulary import CACHE_POLICIES
 from pipelink.ir.placement import ConnectionPlacement, MbarrierGroup, RingPlacement
 from pipelink.ir.views import Component, Connect, Instance, Port, Tile
 from pipelink.model.binding import (
@@ -47,6 +48,7 @@ from pipelink.transfers.base import (
 )
 from pipelink.transfers.binder import Binder
 
+HINTS: Final = "hints.cu"  # copies with cache hints
 TMEM_ALIGN: Final = 4  # columns, start of an allocation that tcgen05 can address
 _TMEM_LANES: Final = 128
 _TMEM_LANE_BYTES: Final = 4
@@ -93,6 +95,11 @@ class Copy:
 
     function: str
     constants: tuple[Value, ...] = ()
+
+    def hinted(self, policy: str) -> Copy:
+        """The same with a cache hint: a function of ``hints.cu``."""
+        name = self.function.replace("pl_", "pl_hinted_", 1)
+        return Copy(name, (*self.constants, Const(CACHE_POLICIES.index(policy))))
 
 
 class StreamTransfer(Transfer):
@@ -268,6 +275,7 @@ class StreamTransfer(Transfer):
             barrier=None if plan.barrier is None else solved.barrier(plan.barrier),
             multicast=source.multicast,
             shared=connect.shared,
+            cache=source.cache,
         )
 
     def mbarriers(self, plan: Plan, solved: Solved) -> tuple[MbarrierGroup, ...]:
@@ -281,6 +289,8 @@ class StreamTransfer(Transfer):
 
     def incomplete(self, placed: ConnectionPlacement, source: Port, target: Port) -> str | None:
         assert isinstance(placed, RingPlacement)
+        if placed.cache != source.cache:
+            return "has other cache policies than its port"
         return "has no 'end'" if source.ends and placed.end is None else None
 
     # -- bind
@@ -294,7 +304,8 @@ class StreamTransfer(Transfer):
     def device_sources(self, placed: ConnectionPlacement) -> set[str]:
         assert isinstance(placed, RingPlacement)
         of_cores = placed.columns or touch.COMMIT in (placed.producer_unit, placed.consumer_unit)
-        return {*(self.sources or ()), *(("ring.cu", "tmem.cu") if of_cores else ())}
+        hinted = {HINTS} if placed.cache else set[str]()
+        return {*(self.sources or ()), *(("ring.cu", "tmem.cu") if of_cores else ()), *hinted}
 
     def bind(self, binder: Binder, connect: Connect) -> None:
         if binder.first_of(connect.source):
@@ -336,8 +347,10 @@ class StreamTransfer(Transfer):
         """Define what says that a slot is filled, or what fills it."""
         full = SharedAddress(placed.full)
         if placed.producer_unit == touch.TX:
-            own = Copy(self.copy_function)
-            parts = self.copies(binder.component(instance), connect, port, [own] * len(slot_addresses(placed)))
+            own = [Copy(self.copy_function)] * len(slot_addresses(placed))
+            parts = self.copies(binder.component(instance), connect, port, own)
+            if placed.cache:
+                own, parts = ([copy.hinted(p) for copy, p in zip(c, placed.cache, strict=True)] for c in (own, parts))
             for rank in self.copy_ranks:
                 _bind_copy(binder, instance, port, full, rank, own, parts)
         else:
@@ -438,7 +451,13 @@ def _end(placed: RingPlacement) -> Value:
 
 
 def _bind_copy(
-    binder: Binder, instance: Instance, port: Port, full: SharedAddress, rank: int, own: Copy, copies: Sequence[Copy]
+    binder: Binder,
+    instance: Instance,
+    port: Port,
+    full: SharedAddress,
+    rank: int,
+    own: Sequence[Copy],
+    copies: Sequence[Copy],
 ) -> None:
     """Define ``pl_tma1`` … ``pl_tma5``: the address of the part, then the copy that is its.  What is no plain copy
     has two dimensions at least."""
@@ -453,9 +472,9 @@ def _bind_copy(
         arguments = (*common, *copy.constants, *(Arg(f"c{axis}") for axis in range(rank)))
         return (Invoke(f"{copy.function}{rank}", arguments), Return())
 
-    parts = [own if rank == 1 else copy for copy in copies]
-    same = all(copy == own for copy in parts)
-    rest: Body = body(own) if same else (Choose("part", tuple(map(body, parts))),)
+    parts = own if rank == 1 else copies
+    same = all(copy == own[0] for copy in parts)
+    rest: Body = body(own[0]) if same else (Choose("part", tuple(map(body, parts))),)
     binder.function(instance, port, f"pl_tma{rank}", where, *rest)
 
 

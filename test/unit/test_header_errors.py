@@ -9,6 +9,21 @@ TILE = "pl::stream<pl::swizzle128<pl::tile<pl::bf16, 128, 64>>>"
 OUT = f"PL_OUT(a, {TILE}, pl::ring<2, 8>, pl::by_tma);\n"
 # name: (body of component x, line of the error within it, text that the message contains)
 CASES = {
+    "policies-of-a-reader": (
+        f"PL_IN(a, {TILE}, pl::ring<2, 8>, pl::by_threads, pl::l2<pl::evict_first>);",
+        1,
+        "PL_IN: pl::l2<policies...> is of the port that is filled",
+    ),
+    "policies-of-threads": (
+        f"PL_ROLE(r, pl::warps<4>);\nPL_OUT(a, {TILE}, pl::ring<2, 8>, pl::by_threads, pl::l2<pl::evict_first>);",
+        2,
+        "PL_OUT: pl::l2<policies...> has a policy for each tile of a pl::by_tma or pl::by_bulk port",
+    ),
+    "policies-too-many": (
+        f"PL_OUT(a, {TILE}, pl::ring<2, 8>, pl::by_tma, pl::l2<pl::evict_first, pl::evict_last>);",
+        1,
+        "PL_OUT: pl::l2<policies...> has a policy for each tile of a pl::by_tma or pl::by_bulk port",
+    ),
     "peers-none": (
         'PL_TENSOR(x, int, "N", pl::read);\nPL_PEERS(all, x, 0);',
         2,

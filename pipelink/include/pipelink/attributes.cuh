@@ -8,7 +8,7 @@
 namespace pl {
 
 enum class about {
-  warps, registers, threads, early, count, arrivals, number, align, live, ring, touch, ends, empty, pair, role, credit
+  warps, registers, threads, early, count, arrivals, number, align, live, ring, touch, ends, empty, pair, cache, role, credit
 };
 
 // The attributes of each declaration, for its check, and as text for the message.
@@ -22,9 +22,10 @@ enum class about {
 #define PL_KNOWN_ON_MBARRIER_ "pl::arrivals<n>, pl::count<n>, pl::in_role<role>"
 #define PL_ON_TMEM_ about::live, about::role
 #define PL_KNOWN_ON_TMEM_ "pl::live<begin, end>, pl::in_role<role>"
-#define PL_ON_RING_ about::ring, about::touch, about::ends, about::empty, about::pair, about::role
-#define PL_KNOWN_ON_RING_ \
-  "pl::ring<min, max>, " PL_KNOWN_TOUCHES_ ", pl::ends, pl::may_be_empty, pl::cta_pair, pl::in_role<role>"
+#define PL_ON_RING_ about::ring, about::touch, about::ends, about::empty, about::pair, about::cache, about::role
+#define PL_KNOWN_ON_RING_                                                                      \
+  "pl::ring<min, max>, " PL_KNOWN_TOUCHES_ ", pl::ends, pl::may_be_empty, pl::cta_pair, "      \
+  "pl::l2<policies...>, pl::in_role<role>"
 #define PL_ON_LOCAL_ about::ring, about::touch, about::role
 #define PL_KNOWN_ON_LOCAL_ "pl::ring<min, max>, pl::by_cp_async, pl::in_role<role>"
 #define PL_ON_TOKEN_ about::credit, about::role
@@ -146,6 +147,26 @@ struct cta_pair {  // the tensor cores of the two CTAs of a cluster work togethe
   enum : int { attribute = int(about::pair) };
   PL_STATIC_FN_ void write(detail::writer& w) { w.field("cta_group", 2); }
 };
+// How the L2 cache keeps what the copies of each tile bring, one policy a tile.
+struct evict_normal {
+  PL_STATIC_FN_ const char* policy() { return "normal"; }
+};
+struct evict_first {  // read once, such as activations that no other CTA needs
+  PL_STATIC_FN_ const char* policy() { return "evict_first"; }
+};
+struct evict_last {  // read again and again, such as weights
+  PL_STATIC_FN_ const char* policy() { return "evict_last"; }
+};
+template <class... Policies>
+struct l2 {
+  enum : int { attribute = int(about::cache), tiles = sizeof...(Policies) };
+  PL_STATIC_FN_ void write(detail::writer& w) {
+    w.key("cache");
+    w.open('[');
+    (w.item(Policies::policy()), ...);
+    w.close(']');
+  }
+};
 template <class Role>
 struct in_role {  // needed where a component has several roles
   enum : int { attribute = int(about::role) };
@@ -194,6 +215,14 @@ template <class... A>
 PL_FN_ void write_all(writer& w) {
   (write_if<A>(w), ...);
 }
+template <class A>
+struct policies_of {
+  enum : int { count = 0 };
+};
+template <class... Policies>
+struct policies_of<l2<Policies...>> {
+  enum : int { count = sizeof...(Policies) };
+};
 template <class Attribute, class... A>
 PL_FN_ bool has() {
   return (false || ... || same<A, Attribute>::value);

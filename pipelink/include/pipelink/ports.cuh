@@ -61,6 +61,9 @@ struct out_port : detail::ring_port<Port, Stream, A...> {
   enum : bool { tma = detail::has<by_tma, A...>(), bulk = detail::has<by_bulk, A...>() };
   enum : bool { can_end = detail::has<ends, A...>() };
   static_assert(!detail::has<by_wgmma, A...>(), "PL_OUT: wgmma does not write shared memory; pl::by_tma or pl::by_threads");
+  static_assert(detail::count<A...>(about::cache) == 0 ||
+                    ((tma || bulk) && (0 + ... + detail::policies_of<A>::count) == Stream::parts),
+                "PL_OUT: pl::l2<policies...> has a policy for each tile of a pl::by_tma or pl::by_bulk port");
   // Waits for a free slot and takes it; a by_tma or by_bulk port also announces the slot's bytes.
   static __device__ __forceinline__ slot acquire(self s) { return {Port::pl_acquire(s.id, s.frame)}; }
   // A by_cp_async port: copies 16 bytes, as PL_LOCAL's copy_async does.
@@ -120,6 +123,7 @@ template <class Port, class Stream, class... A>
 struct in_port : detail::ring_port<Port, Stream, A...> {
   static_assert(!detail::has<by_cp_async, A...>() && !detail::has<by_bulk, A...>(),
                 "PL_IN: neither cp.async nor bulk copies read shared memory");
+  static_assert(detail::count<A...>(about::cache) == 0, "PL_IN: pl::l2<policies...> is of the port that is filled");
   enum : bool { can_end = detail::has<ends, A...>() };
   // Waits for the next filled slot.
   static __device__ __forceinline__ slot wait(self s) { return {Port::pl_wait(s.id, s.frame)}; }

@@ -592,6 +592,32 @@ module @k attributes {pipelink.kernel = {target = "sm_80"}} {
 
 // -----
 
+// Cache policies of tiles that there are not, and of slots that threads fill
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1, threads = "one"} : () -> ()
+  // expected-error @below {{port 'o' of component 'a' has cache policies evict_first, evict_last: each of its 1 tiles takes one of normal, evict_first, evict_last, where copies fill it [bad-touch]}}
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "tma", stages = [2, 4], cache = ["evict_first", "evict_last"], tiles = [{element = "f32", shape = [32, 32], layout = "row_major", align = 128}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  // expected-error @below {{port 'o' of component 'b' has cache policies evict_first: each of its 1 tiles takes one of normal, evict_first, evict_last, where copies fill it [bad-touch]}}
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "threads", stages = [2, 4], cache = ["evict_first"], tiles = [{element = "f32", shape = [32, 32], layout = "row_major", align = 128}]} : () -> ()
+}
+module @c attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "f32", shape = [32, 32], layout = "row_major", align = 128}]} : () -> ()
+  "pipelink.port"() {sym_name = "j", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "f32", shape = [32, 32], layout = "row_major", align = 128}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @c} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @c::@i} : () -> ()
+  "pipelink.connect"() {source = @b::@o, target = @c::@j} : () -> ()
+}
+
+// -----
+
 // A programmatic launch of a kernel whose CTAs all run at once
 module @a attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
