@@ -106,7 +106,7 @@ def run_tool(parser: ToolParser, body: Body, inputs: Inputs, argv: Sequence[str]
     console = Console(parser.prog)
     try:
         responses = Responses()
-        arguments = parser.parse_intermixed_args(responses.expand(given))
+        arguments = parser.parse_intermixed_args(_operands(responses.expand(given)))
         style = arguments.diagnostics
         named = list(inputs(arguments))
         console.sources = Sources(named)
@@ -135,6 +135,15 @@ def run_tool(parser: ToolParser, body: Body, inputs: Inputs, argv: Sequence[str]
         failed = error("unreadable-input", f"cannot read standard input: {reason(problem)}")
         console.say(console.render(failed.diagnostics, style))
         return 1
+
+
+def _operands(given: Sequence[str]) -> list[str]:
+    """The arguments without ``--``: what stands behind it is a file, whatever it begins with."""
+    if "--" not in given:
+        return list(given)
+    at = list(given).index("--")
+    files = [f"./{name}" if name.startswith("-") and name != "-" else name for name in given[at + 1 :]]
+    return [*given[:at], *files]
 
 
 def _open_streams() -> None:

@@ -49,7 +49,7 @@ def parser() -> ToolParser:
     made.add_argument("--include-cutlass", action="store_true", help="CUTLASS's headers, of the wheel nvidia-cutlass")
     made.add_argument("--lineinfo", "-lineinfo", action="store_true", help="keep source lines for profilers")
     made.add_argument(
-        "-X", action="append", default=[], dest="options", metavar="OPTION", help="for NVRTC, as in -X=-G"
+        "-X", action="append", default=[], dest="options", metavar="OPTION", help="for NVRTC, as in -X=-use_fast_math"
     )
     made.add_argument("-MD", action="store_true", help="write a dependency file")
     made.add_argument("-MF", metavar="FILE", help="the dependency file [the object's name with .d]")

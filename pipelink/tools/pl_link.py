@@ -66,7 +66,7 @@ def parser() -> ToolParser:
     made.add_argument("--debug-print", action="store_true", help="components may call printf and assert")
     made.add_argument("--source", action="append", default=[], metavar="FOLDER", help="components' .cu, for monolith")
     made.add_argument(
-        "--option", "-X", action="append", default=[], metavar="OPTION", help="for nvJitLink, as in -X=-ftz=true"
+        "--option", "-X", action="append", default=[], metavar="OPTION", help="for nvJitLink, as in -X=-ftz=1"
     )
     made.add_argument(
         "--map",

@@ -13,6 +13,9 @@
 // Compile it with `nvcc -dc -gencode arch=compute_90a,code=lto_90a` or with `pl-cc`; both give an object that the linker
 // takes.  C++17 or later.  Reference: docs/contracts.md.
 #pragma once
+#if __cplusplus < 201703L
+#error "PipeLink's headers need C++17: compile with -std=c++17 or later"
+#endif
 #include <pipelink/launch.cuh>
 #include <pipelink/ports.cuh>
 #include <pipelink/records.cuh>
