@@ -13,7 +13,8 @@ Nothing is checked before ``link`` but names: an unknown port or component is re
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from pipelink.link import HANG_LIMIT, PASSES, LinkedTarget, Observer, Request, emit, link, user_cache
 from pipelink.objects import Object, read_objects
 from pipelink.package import package_linked
-from pipelink.support.diagnostics import Location, Note, error, nearest
+from pipelink.support.diagnostics import Location, Note, error, nearest, shown
 from pipelink.support.outputs import write_file
 
 if TYPE_CHECKING:
@@ -92,12 +93,16 @@ class Instance:
         return f"<instance {self._name} of {self._component.symbol}>"
 
 
-@dataclass
+@dataclass(repr=False)
 class Linked:
     """A linked kernel: one image for each target."""
 
     name: str
     targets: tuple[LinkedTarget, ...]
+
+    def __repr__(self) -> str:
+        images = ", ".join(f"{target.arch} ({len(target.cubin):,} bytes)" for target in self.targets)
+        return f"<linked kernel {self.name} for {images}>"
 
     def __getitem__(self, arch: str) -> LinkedTarget:
         for target in self.targets:
@@ -146,11 +151,24 @@ def save(path: str | Path, *kernels: Linked) -> None:
     write_file(Path(path), package_linked([target for kernel in kernels for target in kernel.targets]))
 
 
+@contextmanager
+def _values(where: Location) -> Generator[None]:
+    """Say what the IR cannot hold: texts that are not Unicode, integers of more than 64 bits, other types."""
+    try:
+        yield
+    except UnicodeError as problem:
+        raise error("wrong-attribute", "a text with lone surrogates, which UTF-8 cannot hold", where) from problem
+    except (OverflowError, TypeError, ValueError, AttributeError) as problem:
+        text = " ".join(str(problem).split())
+        raise error("wrong-attribute", f"a value that the IR cannot hold: {text:.200}", where) from problem
+
+
 @dataclass
 class _Call:
     """One recorded call of the kernel builder."""
 
     make: Callable[[KernelBuilder], object]
+    location: Location
 
 
 @dataclass
@@ -175,6 +193,9 @@ class Kernel:
         by default the component's last part; ``renames`` give its tensors, derived values or parameters other names in
         the launch contract.  Raises LinkError from reading, ``unknown-component`` or ``duplicate-name``."""
         where = caller()
+        if not isinstance(source, str | Path | Object):
+            message = f"expected the path of an object or archive, or an object in memory, given {shown(source)}"
+            raise error("unreadable-input", message, where)
         objects = [source] if isinstance(source, Object) else read_objects(Path(source))
         owner, chosen = choose(objects, component, where)
         own = name or self._unused(chosen.name.split("::")[-1])
@@ -195,7 +216,7 @@ class Kernel:
         return found
 
     def _record(self, make: Callable[[KernelBuilder], object]) -> None:
-        self._calls.append(_Call(make))
+        self._calls.append(_Call(make, caller()))
 
     def connect(
         self,
@@ -206,11 +227,13 @@ class Kernel:
         stages: int | None = None,
         weight: int | None = None,
         shared: Sequence[int] | None = None,
+        opcode: int | None = None,
         credit: int | None = None,
     ) -> None:
-        """Connect two ports; ``source`` gives, calls or lends.  ``transfer`` and ``stages`` override the linker's
-        choice, ``weight`` says how much depth matters beside other rings, ``shared`` which tiles of a slot both CTAs of
-        the cluster need (transfer ``cluster``), ``credit`` (0 or 1) whether a token is there at the start."""
+        """Connect two ports; ``source`` gives, calls, dispatches or lends.  ``transfer`` and ``stages`` override the
+        linker's choice, ``weight`` says how much depth matters beside other rings, ``shared`` which tiles of a slot
+        both CTAs of the cluster need (transfer ``cluster``), ``opcode`` which operation of a dispatch this is,
+        ``credit`` (0 or 1) whether a token is there at the start.  Raises LinkError ``unknown-port``."""
         where = caller()
         for end in (source, target):
             if end.kind != "port":
@@ -223,6 +246,7 @@ class Kernel:
                 stages=stages,
                 weight=weight,
                 shared=shared,
+                opcode=opcode,
                 credit=credit,
                 location=where,
             )
@@ -304,9 +328,11 @@ class Kernel:
         from pipelink.ir import builder, new_context
 
         outer = builder.module(new_context())
-        made = builder.kernel(outer, self.name, target=self.target, min_ctas=self.min_ctas, location=self.location)
+        with _values(self.location):
+            made = builder.kernel(outer, self.name, target=self.target, min_ctas=self.min_ctas, location=self.location)
         for call in self._calls:
-            call.make(made)
+            with _values(call.location):
+                call.make(made)
         return outer
 
     def link(

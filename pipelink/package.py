@@ -55,6 +55,10 @@ def package_kernels(entries: Sequence[PackageEntry]) -> bytes:
     names = [entry.name for entry in entries]
     if again := next((name for number, name in enumerate(names) if name in names[:number]), None):
         raise error("duplicate-name", f"a package would hold two kernels named '{again}'")
+    for entry in entries:
+        archs = [image.arch for image in entry.images]
+        if len(set(archs)) < len(archs):
+            raise error("duplicate-name", f"a package would hold kernel '{entry.name}' twice for one architecture")
     kernels: list[dict[str, Any]] = []
     members: dict[str, bytes] = {}
     for entry in entries:

@@ -12,7 +12,7 @@ from pipelink.backend.cache import Parts
 from pipelink.support.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LinkedTarget:
     """One linked cubin.  ``placement`` has ``kernel``, ``instances`` and ``connections`` as the ``place`` pass wrote
     them; ``launch`` is the launch contract; ``log`` is nvJitLink's and ptxas's; ``warnings`` were reported on the way;
@@ -30,6 +30,9 @@ class LinkedTarget:
     map_svg: str
     map_text: str
     cached: bool = False
+
+    def __repr__(self) -> str:
+        return f"<linked kernel {self.name} for {self.arch} ({len(self.cubin):,} bytes)>"
 
     @property
     def registers(self) -> int:

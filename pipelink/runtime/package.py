@@ -13,18 +13,17 @@ import io
 import json
 import os
 import re
-import stat
 import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, cast
 
 from pipelink.runtime.manifest import LaunchContract
 from pipelink.runtime.schema import MANIFEST, VERSION, Malformed
 from pipelink.support.diagnostics import LinkError, Location, error, nearest, shown
+from pipelink.support.inputs import read_input
 from pipelink.support.limits import MANIFEST_BYTES, PACKAGE_BYTES, PACKAGE_CODE, PACKAGE_DIRECTORY
 
 MEMBER: Final = "manifest.json"
@@ -87,9 +86,9 @@ class Package:
 
 
 def read(source: str | os.PathLike[str] | bytes) -> Package:
-    """Raises LinkError ``unreadable-input`` or ``bad-package``."""
+    """Raises LinkError ``unreadable-input``, ``oversized-input`` or ``bad-package``."""
     where = Location("<bytes>" if isinstance(source, bytes) else os.fspath(source))
-    data = source if isinstance(source, bytes) else _content(Path(source), where)
+    data = source if isinstance(source, bytes) else read_input(os.fspath(source), PACKAGE_BYTES)
     try:
         _check_end(data)
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -102,23 +101,6 @@ def read(source: str | os.PathLike[str] | bytes) -> Package:
         raise error("bad-package", f"not a linked kernel: {problem}", where) from problem
     except (EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as problem:  # damaged or encrypted zips
         raise error("bad-package", f"damaged package: {problem}", where) from problem
-
-
-def _content(path: Path, where: Location) -> bytes:
-    """A file's bytes, of a file of no more than PACKAGE_BYTES."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a FIFO must not make us wait
-        with os.fdopen(descriptor, "rb") as handle:
-            about = os.fstat(descriptor)
-            if not stat.S_ISREG(about.st_mode):
-                raise error("unreadable-input", f"cannot read '{path}': not a regular file", where)
-            data = handle.read(PACKAGE_BYTES + 1) if about.st_size <= PACKAGE_BYTES else b""
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise error("unreadable-input", f"cannot read '{path}': {reason}", where) from problem
-    if max(len(data), about.st_size) > PACKAGE_BYTES:
-        raise error("bad-package", f"a file of more than {PACKAGE_BYTES} B is no package", where)
-    return data
 
 
 def _check_end(data: bytes) -> None:

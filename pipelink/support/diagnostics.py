@@ -81,7 +81,11 @@ class LinkError(Exception):
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
-        super().__init__("\n".join(f"{d.severity}: {d.message} [{d.id}]" for d in self.diagnostics))
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        """What the tools would say, without lines of sources."""
+        return "\n".join(render_text(diagnostic) for diagnostic in self.diagnostics)
 
 
 def error(

@@ -16,7 +16,8 @@ import sys
 import tarfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _EMIT = ("mlir", "nvvm", "ltoir", "ptx", "cubin", "sass", "monolith")
 _CUBINS = ("cubin", "sass")  # of a whole link; the others are stages before
+_SINGLE = ("emit", "map", "save_temps")  # what is of one kernel
 _SLOW = 3.0  # seconds of silence before progress is shown, and between two lines of it
 
 
@@ -42,12 +44,20 @@ def parser() -> ToolParser:
         "pl-link",
         "Link a kernel: its IR and the component objects that it names become one .plk file.",
     )
-    made.add_argument("inputs", nargs="+", metavar="INPUT", help="the kernel's IR (- is stdin), objects and archives")
+    made.add_argument(
+        "inputs", nargs="+", metavar="INPUT", help="IR of a kernel, or of several (- is stdin), objects and archives"
+    )
     made.add_argument("-o", "--output", metavar="FILE", help="the .plk; with --emit stdout if left out")
     made.add_argument(
         "--target", action="append", default=[], metavar="ARCH", help="such as sm_90a; repeatable [the kernel's own]"
     )
-    made.add_argument("--kernel", metavar="NAME", help="which of several kernels in the IR")
+    made.add_argument(
+        "--kernel",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="which of several kernels in the IR; repeatable, the .plk then holds each",
+    )
     made.add_argument("--emit", choices=_EMIT, help="print this instead of writing a .plk")
     made.add_argument("--passes", default="", metavar="PIPELINE", help="[check,place,fuse]")
     made.add_argument(
@@ -110,9 +120,15 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     outputs = (arguments.output or "-", arguments.map, arguments.trace, arguments.reproduce)
     console.will_write(outputs if arguments.map != "-" else (outputs[0], *outputs[2:]))
     texts, objects = console.read_all(arguments.inputs)
-    if len(texts) != 1:
-        listed = f": {', '.join(name for name, _ in texts)}" if texts else ""
-        raise error("usage", f"one IR input is needed, {len(texts)} were given{listed}", hint="see pl-link --help")
+    kernels: list[str] = list(dict.fromkeys(arguments.kernel))
+    if not texts:
+        raise error("usage", "IR of a kernel is needed, none was given", hint="see pl-link --help")
+    if len(texts) > 1 and kernels:
+        listed = ", ".join(name for name, _ in texts)
+        raise error("usage", f"--kernel chooses from one IR input, {len(texts)} were given: {listed}")
+    several = max(len(texts), len(kernels))
+    if several > 1 and (single := next((name for name in _SINGLE if getattr(arguments, name)), None)):
+        raise error("usage", f"--{single.replace('_', '-')} is of one kernel, {several} were given")
     if arguments.output is None and arguments.emit is None:
         raise error("usage", "where should the result go?", hint="name it with -o FILE, or choose --emit")
     from pipelink.link import HANG_LIMIT, PASSES, File, Request
@@ -120,14 +136,15 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     targets: list[str] = list(dict.fromkeys(arguments.target))
     if arguments.emit and len(targets) > 1:
         raise error("usage", f"--emit={arguments.emit} prints one target, {len(targets)} were given")
-    ((path, data),) = texts
-    if not data:
-        raise error("empty-input", f"'{path}' is empty", Location(path))
+    for path, data in texts:
+        if not data:
+            raise error("empty-input", f"'{path}' is empty", Location(path))
+    path, data = texts[0]
     request = Request(
         text=data,
         objects=tuple(File(name, content) for name, content in objects),
         path=path,
-        kernel=arguments.kernel,
+        kernel=kernels[0] if kernels else None,
         passes=arguments.passes or PASSES,
         lineinfo=arguments.lineinfo,
         options=tuple(arguments.option),
@@ -137,13 +154,11 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     )
     if arguments.reproduce:
         _reproduce(arguments, console, request)
+    requests = [replace(request, path=path, text=data) for path, data in texts]
+    if len(kernels) > 1:
+        requests = [replace(request, kernel=kernel) for kernel in kernels]
     with tracing(arguments, console):
-        try:
-            _run(arguments, console, [replace(request, target=target) for target in targets] or [request])
-        except LinkError as problem:
-            raise LinkError(relocate(problem.diagnostics, path)) from problem
-        finally:
-            console.diagnostics.items[:] = relocate(console.diagnostics.items, path)
+        _run(arguments, console, [replace(item, target=target) for item in requests for target in targets or [None]])
 
 
 def _run(arguments: argparse.Namespace, console: Console, requests: Sequence[Request]) -> None:
@@ -154,21 +169,35 @@ def _run(arguments: argparse.Namespace, console: Console, requests: Sequence[Req
         cache = None if arguments.no_cache else user_cache()
         if arguments.emit and arguments.emit not in _CUBINS:
             folders = [Path(folder) for folder in arguments.source] or [Path(requests[0].path).parent]
-            emitted = emit(requests[0], arguments.emit, folders=folders, cache=cache, observer=watch)
-            console.diagnostics.items += emitted.warnings
+            with _located(console, requests[0]):
+                emitted = emit(requests[0], arguments.emit, folders=folders, cache=cache, observer=watch)
+                console.diagnostics.items += emitted.warnings
             console.protected += map(str, emitted.sources)
             console.say(_write_map(arguments, console, [emitted]))
             console.write(arguments.output or "-", emitted.content)
             _times(arguments, console, watch, time.perf_counter() - started)
             return
-        linked = [link(item, cache=cache, observer=watch) for item in requests]
-    for target in linked:
-        console.diagnostics.items += target.warnings
+        linked: list[LinkedTarget] = []
+        for item in requests:
+            with _located(console, item):
+                linked.append(link(item, cache=cache, observer=watch))
+                console.diagnostics.items += linked[-1].warnings
     _write(arguments, console, linked)
     if arguments.verbose:
         where = [f"{t.arch} {'cached' if t.cached else 'linked'}" for t in linked]
         console.say(f"pl-link: {', '.join(where)}\n")
     _times(arguments, console, watch, time.perf_counter() - started)
+
+
+@contextmanager
+def _located(console: Console, request: Request) -> Generator[None]:
+    """Name the input in what is said of a request."""
+    try:
+        yield
+    except LinkError as problem:
+        raise LinkError(relocate(problem.diagnostics, request.path)) from problem
+    finally:
+        console.diagnostics.items[:] = relocate(console.diagnostics.items, request.path)
 
 
 def _write(arguments: argparse.Namespace, console: Console, linked: Sequence[LinkedTarget]) -> None:
@@ -270,7 +299,7 @@ def _reproduce(arguments: argparse.Namespace, console: Console, request: Request
         names[name] = console.read(path)
         words.append(name)
     words += [f"--target={target}" for target in arguments.target]
-    words += [f"--kernel={arguments.kernel}"] if arguments.kernel else []
+    words += [f"--kernel={kernel}" for kernel in arguments.kernel]
     words += [f"--passes={request.passes}", *(f"--option={option}" for option in request.options)]
     words += ["--lineinfo"] if request.lineinfo else []
     words += [f"--debug-hangs={request.debug_hangs}"] if request.debug_hangs else []

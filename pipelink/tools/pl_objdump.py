@@ -1,4 +1,5 @@
-"""``pl-objdump``: shows what component objects hold: contracts, as PipeLink IR or JSON, and code images.
+"""``pl-objdump``: shows what component objects hold: contracts, as PipeLink IR or JSON, and code images.  Of a ``.plk``
+it shows each kernel with its arguments and images, or the manifest.
 
 ``--verify`` compares each contract with what every architecture's device code says.  ``--audit`` links each object
 alone and shows what its contract declares beside what its code does; what breaks a composition is an error.
@@ -9,8 +10,10 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pipelink.support.diagnostics import LinkError, Location
 from pipelink.support.inputs import refuse_foreign
 from pipelink.support.text import printable
 from pipelink.tools.common import ToolParser, run_tool
@@ -19,13 +22,16 @@ from pipelink.tools.console import STDIN, Console
 if TYPE_CHECKING:
     from pipelink.audit.report import ObjectReport
     from pipelink.objects import Image, Object
+    from pipelink.runtime.package import PackageKernel
+
+_ZIP = b"PK\x03\x04"  # what a package begins with
 
 
 def parser() -> ToolParser:
     """The command line."""
-    made = ToolParser("pl-objdump", "Show the contracts and code of component objects and archives.")
-    made.add_argument("inputs", nargs="+", metavar="OBJECT", help="objects or archives; - is stdin")
-    made.add_argument("--json", action="store_true", help="print JSON instead of IR")
+    made = ToolParser("pl-objdump", "Show contracts and code of component objects and archives, and packages' kernels.")
+    made.add_argument("inputs", nargs="+", metavar="INPUT", help="objects, archives or .plk files; - is stdin")
+    made.add_argument("--json", action="store_true", help="print JSON instead of IR; of a .plk its manifest")
     made.add_argument("--images", action="store_true", help="print the code images only")
     made.add_argument("--verify", action="store_true", help="compare contracts with the device code")
     made.add_argument("--audit", action="store_true", help="compare what the code does with the contracts")
@@ -38,8 +44,12 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
 
     console.will_write([arguments.output])
     items: list[Object] = []
+    kernels: list[tuple[str, PackageKernel]] = []
     for path in arguments.inputs:
         data, name = console.read(path), STDIN if path == "-" else path
+        if data.startswith(_ZIP):
+            kernels += _kernels(data, name)
+            continue
         refuse_foreign(data, name)
         items += parse_objects(data, name, diagnostics=console.diagnostics)
     if arguments.verify:
@@ -50,16 +60,40 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     audits = _audits(items, console) if arguments.audit else [[] for _ in items]
     if arguments.json:
         shown = [_as_json(item, reports, arguments) for item, reports in zip(items, audits, strict=True)]
+        shown += [{"package": name, **kernel.manifest} for name, kernel in kernels]
         text = json.dumps(shown, indent=1) + "\n"
     elif arguments.audit:
         text = "\n".join(report.render() for reports in audits for report in reports)
     else:
-        text = "".join(_images(item) for item in items)
-        if not arguments.images:
+        text = "".join(_images(item) for item in items) + "".join(_kernel(name, kernel) for name, kernel in kernels)
+        if not arguments.images and items:
             text += _as_ir(items)
     if arguments.verify and not arguments.json:
         text += "".join(_verified(item) for item in items)
     console.write(arguments.output, text if arguments.json else printable(text))
+
+
+def _kernels(data: bytes, name: str) -> list[tuple[str, PackageKernel]]:
+    """The kernels of a package, with its name.  Raises LinkError ``bad-package``."""
+    from pipelink.runtime.package import read
+
+    try:
+        return [(name, kernel) for kernel in read(data).kernels]
+    except LinkError as problem:
+        raise LinkError(replace(item, location=Location(name)) for item in problem.diagnostics) from problem
+
+
+def _kernel(name: str, kernel: PackageKernel) -> str:
+    """A kernel of a package: its arguments, and a line for each image."""
+    lines = [f"// {name}: {kernel.name}({kernel.targets[0].contract.signature()})"]
+    for target, entry in zip(kernel.targets, kernel.manifest["targets"], strict=True):
+        contract = target.contract
+        lines.append(
+            f"//   {target.arch:<8} toolkit {entry.get('toolkit') or 'unknown':<8} {len(target.cubin):>8} bytes  "
+            f"{contract.threads} threads, {entry.get('registers', 0)} registers, {contract.smem_bytes} bytes of shared "
+            f"memory, {contract.parameter_bytes} of parameters{', debug' if contract.debug else ''}"
+        )
+    return "\n".join(lines) + "\n"
 
 
 def _audits(items: Sequence[Object], console: Console) -> list[list[ObjectReport]]:

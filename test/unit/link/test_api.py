@@ -1,6 +1,9 @@
 """The Python builder: names, IR, errors at the caller's line, and a link that ends in a package."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,6 +118,64 @@ def test_link_and_save(fill: Path, values: Path, tmp_path: Path) -> None:
     assert again.cubins["sm_90a"] == linked.cubins["sm_90a"]
     with pytest.raises(LinkError, match="unwritable-output"):
         linked.save(tmp_path / "none" / "filled.plk")
+
+
+def test_several_kernels_in_one_package(fill: Path, values: Path, tmp_path: Path) -> None:
+    linked: list[pipelink.Linked] = []
+    for name in ("first", "second"):
+        kernel = composed(fill, values, "constant")
+        kernel.name = name
+        linked.append(kernel.link("sm_90a", "sm_80", cache=Cache(tmp_path / "cache")))
+    pipelink.save(tmp_path / "both.plk", *linked)
+    assert list(runtime.load_all(tmp_path / "both.plk")) == ["first", "second"]
+    assert runtime.load(tmp_path / "both.plk", kernel="second").package.targets[1].cubin == linked[1].cubins["sm_80"]
+    with pytest.raises(LinkError, match="duplicate-name"):
+        pipelink.save(tmp_path / "no.plk", linked[0], linked[0])
+    assert not (tmp_path / "no.plk").exists()
+    assert re.fullmatch(r"<linked kernel first for sm_90a \([\d,]+ bytes\), sm_80 \([\d,]+ bytes\)>", repr(linked[0]))
+    assert len(repr(linked[0].targets)) < 300
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda kernel: kernel.tensor("\ud800", "f32", ["N"]),
+        lambda kernel: kernel.tensor("x", "f32", [2**63]),
+        lambda kernel: kernel.cluster(2**63),
+        lambda kernel: kernel.promise("x", b"y"),
+        lambda kernel: kernel.derive("x", None),
+        lambda kernel: kernel.tensor("x", "f32", None),
+        lambda kernel: kernel.promise("x", 10**5000),
+        lambda kernel: kernel.grid("\udfff"),
+    ],
+    ids=lambda _: "",
+)
+def test_values_that_the_ir_cannot_hold(fill: Path, values: Path, wrong: Callable[[Any], None]) -> None:
+    kernel = composed(fill, values, "constant")
+    wrong(kernel)
+    with pytest.raises(LinkError) as caught:
+        kernel.link(cache=None)
+    assert {item.id for item in caught.value.diagnostics} <= {"wrong-attribute", "missing-attribute"}
+    assert caught.value.diagnostics[0].location.file == __file__
+    str(caught.value).encode()
+
+
+def test_what_is_no_object(fill: Path) -> None:
+    for source in (b"fill.o", 5, None):
+        with pytest.raises(LinkError, match=r"given .*\[unreadable-input\]"):
+            pipelink.Kernel("k").add(source)  # type: ignore[arg-type]
+    with pytest.raises(LinkError, match="wrong-attribute"):
+        _ = pipelink.Kernel("\ud800").module
+
+
+def test_an_error_says_all_that_the_tools_say(fill: Path) -> None:
+    kernel = pipelink.Kernel("filled")
+    kernel.add(fill)
+    with pytest.raises(LinkError) as caught:
+        kernel.link(cache=None)
+    text = str(caught.value)
+    assert f"{__file__}:{kernel.location.line + 1}" in text
+    assert "[unconnected-port]" in text
 
 
 def test_the_root_package_is_lazy() -> None:
