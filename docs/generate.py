@@ -1,11 +1,11 @@
 """Writes the pages and tables that come from the code: ``python docs/generate.py`` (``--check`` only compares).
 
-``docs/diagnostics.md`` from the catalog, ``docs/limits.md`` from the limits, ``docs/tools.md`` from the commands'
-arguments, ``docs/passes.md`` from the pass table and the passes' docstrings, ``docs/corpus.md`` from the heads of the
-corpus, ``pipelink/ir/dialect.irdl`` from the dialect's schema.  Between ``<!-- begin NAME -->`` and
-``<!-- end NAME -->``: the vocabulary in ``docs/ir.md`` and the tables in ``docs/contracts.md`` from the vocabulary of
-contracts and the device ABI, those in ``docs/package-format.md`` from the schema of manifests, tables of numbers from
-``benchmarks/results``, as the plots.
+``docs/diagnostics.md`` from the catalog, ``docs/api.md`` from docstrings, ``docs/limits.md`` from the limits,
+``docs/tools.md`` from the commands' arguments, ``docs/passes.md`` from the pass table and the passes' docstrings,
+``docs/corpus.md`` from the heads of the corpus, ``pipelink/ir/dialect.irdl`` from the dialect's schema.  Between
+``<!-- begin NAME -->`` and ``<!-- end NAME -->``: the vocabulary in ``docs/ir.md`` and the tables in
+``docs/contracts.md`` from the vocabulary of contracts and the device ABI, those in ``docs/package-format.md`` from the
+schema of manifests, tables of numbers from ``benchmarks/results``, as the plots.
 """
 
 import argparse
@@ -220,6 +220,99 @@ def attributes() -> str:
     return "\n".join(lines)
 
 
+#: The public API: a heading, where it is imported from, what it says, and the names in order.
+API = (
+    ("Composing and linking", "pipelink", ("Kernel", "Instance", "Linked", "save", "LinkError")),
+    ("Launching", "pipelink.runtime", ("load", "load_all", "Kernel", "Package")),
+    ("Components from memory", "pipelink.objects", ("from_ltoir", "read_objects")),
+    ("The link itself", "pipelink.link", ("Request", "link", "emit", "Observer", "user_cache", "LinkedTarget")),
+    ("Diagnostics", "pipelink.support.diagnostics", ("Diagnostic", "Note", "render_text")),
+)
+API_PAGE = """What Python code calls. Everything else is free to change. [Embedding](embedding.md) is the guide \
+to it, [runtime](runtime.md) says what a launch accepts, [torch](torch.md) and [component tests](component-tests.md) \
+have pages of their own. Errors are one `LinkError`, whose `diagnostics` carry ids of [diagnostics](diagnostics.md).
+"""
+
+
+def api_page() -> str:
+    """Every public name with its signature and its docstring."""
+    lines = [NOTICE + "# Python API\n", API_PAGE]
+    for heading, module, names in API:
+        lines.append(f"## {heading}\n")
+        for name in names:
+            lines += _api_entry(f"{module}.{name}", getattr(importlib.import_module(module), name))
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _api_entry(path: str, found: object) -> list[str]:
+    """A class with its public members, or a function."""
+    lines = [
+        f"### {path}\n",
+        f"```text\n{_signature(path.rpartition('.')[2], found)}\n```\n",
+        _own_docstring(found),
+        "",
+    ]
+    if not inspect.isclass(found):
+        return lines
+    for name, member in vars(found).items():
+        said = _own_docstring(member.fget if isinstance(member, property) else member)
+        if name.startswith("_") and name not in ("__call__", "__getitem__", "__getattr__") or not said:
+            continue
+        if isinstance(member, property):
+            lines += [f"**`{name}`**: {said}", ""]
+        elif inspect.isfunction(member):
+            lines += [f"```text\n{_signature(name, member)}\n```\n", said, ""]
+    return lines
+
+
+def _own_docstring(found: object) -> str:
+    text = inspect.cleandoc(vars(found).get("__doc__") or "") if inspect.isclass(found) else inspect.getdoc(found) or ""
+    text = re.sub(r":(?:class|func|meth|attr|mod|data):`~?([^`]+)`", r"``\1``", text)
+    return re.sub(
+        r"^>>> .*(?:\n(?:>>>|\.\.\.) .*)*", lambda match: f"```text\n{match[0]}\n```", _docstring(text), flags=re.M
+    )
+
+
+class _Bare:
+    """An annotation, which is a string of its own, without quotes."""
+
+    def __init__(self, text: object) -> None:
+        self.text = str(text)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _signature(name: str, found: object) -> str:
+    """A signature as Python would write it, an argument a line where one line is too long."""
+    if inspect.isclass(found) and issubclass(found, BaseException):
+        return f"{name}(diagnostics)"
+    signature = inspect.signature(found)
+    own = [p for p in signature.parameters.values() if p.name != "self" and not p.name.startswith("_")]
+    plain = [p.replace(default=_Bare("…")) if "factory" in repr(p.default) else p for p in own]
+    plain = [p.replace(annotation=_Bare(p.annotation)) if p.annotation is not p.empty else p for p in plain]
+    returned = signature.return_annotation
+    signature = signature.replace(parameters=plain)
+    if returned is not signature.empty:
+        signature = signature.replace(return_annotation=_Bare(returned))
+    text = f"{name}{signature}"
+    if len(text) <= 100:
+        return text
+    result = "" if returned is signature.empty else returned
+    stars = (
+        ["*"]
+        if any(p.kind is p.KEYWORD_ONLY for p in plain) and all(p.kind is not p.VAR_POSITIONAL for p in plain)
+        else []
+    )
+    shown: list[str] = []
+    for parameter in plain:
+        if parameter.kind is parameter.KEYWORD_ONLY and stars:
+            shown += stars
+            stars = []
+        shown.append(str(parameter))
+    return "\n".join([f"{name}(", *(f"    {line}," for line in shown), f") -> {result}" if result else ")"])
+
+
 def manifest() -> str:
     """Every object of a package's manifest, from the table that the runtime holds it to."""
     lines: list[str] = []
@@ -396,7 +489,7 @@ def fill_markers(text: str, tables: dict[str, str]) -> str:
 def pages() -> dict[Path, str]:
     """Every generated file and its content."""
     texts = {"diagnostics": diagnostics_page(), "limits": limits_page(), "passes": passes_page()}
-    texts |= {"tools": tools_page(), "corpus": corpus_page()}
+    texts |= {"tools": tools_page(), "corpus": corpus_page(), "api": api_page()}
     found = {ROOT / "docs" / f"{name}.md": text for name, text in texts.items()}
     found[Path(schema.__file__).with_name("dialect.irdl")] = schema.irdl()
     found[ROOT / "pipelink" / "include" / "pipelink" / "touches.cuh"] = touches_header()

@@ -105,6 +105,7 @@ class Linked:
         return f"<linked kernel {self.name} for {images}>"
 
     def __getitem__(self, arch: str) -> LinkedTarget:
+        """The image of an architecture.  Raises KeyError."""
         for target in self.targets:
             if target.arch == arch:
                 return target
@@ -297,7 +298,8 @@ class Kernel:
         self._record(lambda b: b.programmatic(location=where))
 
     def workspace(self, name: str, bytes: str | int, init: str = "none") -> None:
-        """Device memory of the launch; ``init`` is none or zero."""
+        """Device memory of the launch; ``init`` is none, zero, or once: zeros before the first launch
+        that uses the memory."""
         where = caller()
         self._record(lambda b: b.workspace(name, bytes, init, location=where))
 

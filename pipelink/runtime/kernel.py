@@ -50,7 +50,7 @@ def load(source: str | os.PathLike[str] | bytes, kernel: str | None = None) -> K
     """The kernel of a ``.plk`` file (or its bytes); ``kernel`` names it where the package has several.  Touches no
     device before the first call or ``preload``.
 
-    Raises LinkError ``unreadable-input``, ``bad-package`` or ``no-kernel``."""
+    Raises LinkError ``unreadable-input``, ``oversized-input``, ``bad-package`` or ``no-kernel``."""
     package = read(source)
     if kernel is not None:
         return Kernel(package[kernel])
@@ -64,7 +64,7 @@ def load(source: str | os.PathLike[str] | bytes, kernel: str | None = None) -> K
 def load_all(source: str | os.PathLike[str] | bytes) -> dict[str, Kernel]:
     """Every kernel of a ``.plk`` file (or its bytes), by name.
 
-    Raises LinkError ``unreadable-input`` or ``bad-package``."""
+    Raises LinkError ``unreadable-input``, ``oversized-input`` or ``bad-package``."""
     return {entry.name: Kernel(entry) for entry in read(source).kernels}
 
 

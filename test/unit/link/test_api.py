@@ -178,6 +178,16 @@ def test_an_error_says_all_that_the_tools_say(fill: Path) -> None:
     assert "[unconnected-port]" in text
 
 
+def test_the_page_on_the_api_has_every_public_name() -> None:
+    page = (Path(pipelink.__file__).parents[1] / "docs" / "api.md").read_text()
+    for module in (pipelink, runtime):
+        for name in module.__all__:
+            if name not in ("objects", "runtime") and (module, name) != (runtime, "LinkError"):
+                assert f"\n### {module.__name__}.{name}\n" in page
+    for method in ("connect", "bind", "link", "preload"):
+        assert f"\n{method}(" in page
+
+
 def test_the_root_package_is_lazy() -> None:
     assert all(getattr(pipelink, name) is not None for name in pipelink.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
