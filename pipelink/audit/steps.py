@@ -199,6 +199,7 @@ class _Reader:
             name for step in steps_of(self.protocol.body) if isinstance(step, Repeat) and step.count is not None
             for name in count_names(step.count)
         }  # fmt: skip
+        self.used = self.buffers & {use.resource for use, _ in self.reading.uses}
         self.loads: dict[int, Unknown | int] = {}
         self.named = {action.subject for action in actions_of(self.protocol.body)}
 
@@ -265,7 +266,7 @@ class _Reader:
         """A read or a write of a buffer that the protocol names."""
         if instruction.opcode.startswith(("ld.param", "st.param", "ld.global", "st.global", "ld.local", "st.local")):
             return None
-        if not self.buffers & {use.resource for use, _ in self.reading.uses}:
+        if "shared::cluster" in instruction.parts[:3] or not self.used:
             return None
         reads = instruction.parts[0] in _LOADS or instruction.parts[0] == "cp"
         for use in self._from(function, instruction.operands):

@@ -542,9 +542,13 @@ class Require(
 ):
     label = string("what").named("name")
     value: Field[int | str | bool] = other("scalar", "expected value", lambda value: value).by(AS_ARGUMENT)
+    port = optional(string("the component's port: who is beyond it must promise, directly or through others")).by(
+        AS_ARGUMENT
+    )
 
 
-class Promise(Require, op="promise", about="something that holds", parents=_BOTH):
+class Promise(Declaration, op="promise", about="something that holds", parents=_BOTH):
+    label = string("what").named("name")
     value: Field[int | str | bool] = other("scalar", "value", lambda value: value).by(AS_ARGUMENT)
 
 

@@ -97,8 +97,10 @@ class ModuleBuilder:
     def peer(self, name: str, tensor: str, count: int, *, location: Location = UNKNOWN) -> None:
         self.add("peer", location, name=name, tensor=tensor, count=count)
 
-    def require(self, name: str, value: int | str | bool, *, location: Location = UNKNOWN) -> None:
-        self.add("require", location, name=name, value=value)
+    def require(
+        self, name: str, value: int | str | bool, port: str | None = None, *, location: Location = UNKNOWN
+    ) -> None:
+        self.add("require", location, name=name, value=value, **({} if port is None else {"port": port}))
 
     def promise(self, name: str, value: int | str | bool, *, location: Location = UNKNOWN) -> None:
         self.add("promise", location, name=name, value=value)

@@ -201,7 +201,7 @@ class Require(vocabulary.Require, View):
     pass
 
 
-class Promise(vocabulary.Promise, Require):
+class Promise(vocabulary.Promise, View):
     pass
 
 

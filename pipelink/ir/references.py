@@ -67,6 +67,10 @@ def _verify_component(component: Component, diagnostics: Diagnostics) -> None:
             diagnostics.error("unknown-name", message, param.location)
     for protocol in component.protocols.values():
         _verify_protocol(component, protocol, diagnostics)
+    for require in component.requires:
+        if require.port is not None and require.port not in component.ports:
+            message = f"{owner} requires '{require.name}' beyond port '{require.port}', not one of its ports"
+            _missing("unknown-port", message, require.port, component.ports, require.location, diagnostics)
     for bind in component.binds:
         if bind.name not in component.params:
             message = f"{owner} binds '{bind.name}', which is not a parameter of it"

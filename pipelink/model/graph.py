@@ -91,10 +91,26 @@ class ConnectionGraph:
         found = next((cluster for cluster in declared if cluster is not None), None)
         return math.prod(found.value) if found is not None else 1
 
-    def promises(self, name: str, value: object) -> bool:
-        """Whether the kernel or an instance promises ``name`` with this value."""
-        views = (self.kernel, *self.components.values())
+    def promises(self, name: str, value: object, instance: str) -> bool:
+        """Whether the kernel, ``instance`` or one that it is connected to promises ``name`` with this value."""
+        around = {instance, *self.connected(instance)}
+        views = (self.kernel, *(view for other, view in self.components.items() if other in around))
         return any((promise.name, promise.value) == (name, value) for view in views for promise in view.promises)
+
+    def connected(self, instance: str, port: str | None = None) -> set[str]:
+        """The instances that are connected to one, directly or through others; only beyond ``port`` if it is given."""
+        ends = [(edge.source, edge.target) for edge in self.edges]
+        ends += [(target, source) for source, target in ends]
+        found: set[str] = set()
+        open_ = [far.instance.name for near, far in ends if near.key == (instance, port)] if port else [instance]
+        while open_:
+            current = open_.pop()
+            if current in found:
+                continue
+            found.add(current)
+            if current != instance or port is None:
+                open_ += [far.instance.name for near, far in ends if near.instance.name == current]
+        return found - {instance}
 
     def ends(self) -> Iterator[End]:
         """Every port of every instance, connected or not."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pipelink.ir import program
@@ -18,7 +19,7 @@ from pipelink.model.graph import ConnectionGraph
 from pipelink.passes.check_demand import check_demand
 from pipelink.passes.check_ports import check_connections, check_ports
 from pipelink.passes.check_protocols import check_protocols
-from pipelink.support.diagnostics import Diagnostics, LinkError, Note
+from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note
 from pipelink.support.mlir import ir
 from pipelink.target import Target
 from pipelink.target import target as find_target
@@ -152,30 +153,43 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def _check_requirements(graph: ConnectionGraph, diagnostics: Diagnostics) -> None:
-    """Each requirement is met by equal promises of the kernel or of any instance."""
-    promises: dict[str, list[tuple[str, Require]]] = {}
+    """Each requirement is met by equal promises: of the kernel, and of whom it is about."""
     kernel, instances = graph.kernel, graph.kernel.instances
-    owners: list[tuple[str, Kernel | Component, Instance | None]] = [(f"kernel '{kernel.name}'", kernel, None)]
-    owners.extend((f"instance '{name}'", graph.components[name], instance) for name, instance in instances.items())
-    for owner, view, _ in owners:
-        for promise in view.promises:
-            promises.setdefault(promise.name, []).append((owner, promise))
-    for owner, view, instance in owners:
-        for require in view.requires:
-            given = promises.get(require.name, [])
-            if given and all(promise.value == require.value for _, promise in given):
-                continue
-            message = f"{owner} requires {require.name} = {_shown(require.value)}, "
-            others = [(o, p) for o, p in given if p.value != require.value]
-            message += f"{others[0][0]} promises {_shown(others[0][1].value)}" if others else "nothing promises it"
-            notes = [Note(f"{o} promises {p.name} = {_shown(p.value)}", p.location) for o, p in others]
-            where = require.location
-            if instance is not None:
-                notes.insert(0, Note("required here", require.location))
-                where = instance.location
-            op = f'"pipelink.promise"() {{name = "{require.name}", value = {_shown(require.value)}}} : () -> ()'
-            hint = None if others else f"if the kernel keeps it, say so: {op}"
-            diagnostics.error("unmet-requirement", message, where, notes=notes, hint=hint)
+    views = {f"instance '{name}'": graph.components[name] for name in instances}
+    everybody = {f"kernel '{kernel.name}'": kernel, **views}
+    for require in kernel.requires:
+        _check_requirement(f"kernel '{kernel.name}'", require, everybody, require.location, [], diagnostics)
+    for name, instance in instances.items():
+        owner = f"instance '{name}'"
+        for require in graph.components[name].requires:
+            about = {f"instance '{other}'" for other in graph.connected(name, require.port)}
+            asked = {who: view for who, view in everybody.items() if view is kernel or who in about or who == owner}
+            if require.port is not None:
+                asked.pop(owner, None)
+            notes = [Note("required here", require.location)]
+            _check_requirement(owner, require, asked, instance.location, notes, diagnostics)
+
+
+def _check_requirement(
+    owner: str,
+    require: Require,
+    asked: Mapping[str, Kernel | Component],
+    where: Location,
+    notes: list[Note],
+    diagnostics: Diagnostics,
+) -> None:
+    """``asked`` are those of whom it may be promised, by what they are called."""
+    given = [(who, p) for who, view in asked.items() for p in view.promises if p.name == require.name]
+    if given and all(promise.value == require.value for _, promise in given):
+        return
+    others = [(who, promise) for who, promise in given if promise.value != require.value]
+    beyond = f" of those beyond port '{require.port}'" if require.port is not None else ""
+    message = f"{owner} requires {require.name} = {_shown(require.value)}{beyond}, "
+    message += f"{others[0][0]} promises {_shown(others[0][1].value)}" if others else "nothing promises it"
+    notes += [Note(f"{who} promises {p.name} = {_shown(p.value)}", p.location) for who, p in others]
+    op = f'"pipelink.promise"() {{name = "{require.name}", value = {_shown(require.value)}}} : () -> ()'
+    hint = None if others else f"if the kernel keeps it, say so: {op}"
+    diagnostics.error("unmet-requirement", message, where, notes=notes, hint=hint)
 
 
 def _shown(value: Value) -> str:

@@ -151,7 +151,7 @@ def check_shared(graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) -
     other = next((c for c in graph.by_source[edge.source.key] if c.connect.shared != connect.shared), None)
     if other is not None:
         refuse(f"the connections of {edge.source} share different tiles")
-    if not graph.promises(LOCKSTEP, CLUSTER_CTAS):
+    if not graph.promises(LOCKSTEP, CLUSTER_CTAS, edge.source.instance.name):
         message = f"{edge.source} to {edge.target} shares tiles between the CTAs of a cluster, but nothing promises "
         refuse(
             f"{message}{LOCKSTEP} = {CLUSTER_CTAS}: that both take equally many slots, with the same shared tiles",

@@ -503,7 +503,7 @@ def _check_pair(graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) ->
         message = f"{edge.source} to {edge.target} is for a pair of CTAs, kernel '{name}' has {has}"
         diagnostics.error("cluster-mismatch", message, where, notes=notes)
         return
-    if not graph.promises(LOCKSTEP, CLUSTER_CTAS):
+    if not graph.promises(LOCKSTEP, CLUSTER_CTAS, edge.source.instance.name):
         message = (
             f"{edge.source} to {edge.target} is for a pair of CTAs, but nothing promises {LOCKSTEP} = {CLUSTER_CTAS}"
         )

@@ -53,6 +53,15 @@ PL_FN_ void write_tensor(writer& w) {
   w.field("access", Mode::access());
   write_all<A...>(w);
 }
+template <class T>
+PL_FN_ void write_requirement(writer& w, T what) {
+  w.field("value", what);
+}
+template <class T>
+PL_FN_ void write_requirement(writer& w, T what, const char* port) {
+  w.field("value", what);
+  w.field("port", port);
+}
 }  // namespace detail
 }  // namespace pl
 
@@ -99,6 +108,9 @@ PL_FN_ void write_tensor(writer& w) {
 // PL_PROTOCOL(mma, "repeat k_tiles { ab.wait; ab.release; }");  in what order a role, or an answered call, uses the
 // component's ports, barriers and buffers: docs/protocols.md.  At most one for each.
 #define PL_PROTOCOL(nm, ...) PL_STATEMENT_(0protocol_##nm, nm, "protocol", ::pl::detail::write_steps(pl_writer, __VA_ARGS__))
-// PL_PROMISE(k_major, 1); PL_REQUIRE(k_major, 1);  facts between components: every requirement needs an equal promise.
-#define PL_REQUIRE(nm, what) PL_STATEMENT_(0require_##nm, nm, "require", pl_writer.field("key", #nm); pl_writer.field("value", what))
+// PL_PROMISE(k_major, 1); PL_REQUIRE(k_major, 1);  facts between components: every requirement needs an equal promise,
+// of the kernel or of components that this one is connected to, directly or through others.
+// PL_REQUIRE(k_major, 1, "ab");  of those beyond port ab.
+#define PL_REQUIRE(nm, ...) \
+  PL_STATEMENT_(0require_##nm, nm, "require", pl_writer.field("key", #nm); ::pl::detail::write_requirement(pl_writer, __VA_ARGS__))
 #define PL_PROMISE(nm, what) PL_STATEMENT_(0promise_##nm, nm, "promise", pl_writer.field("key", #nm); pl_writer.field("value", what))
