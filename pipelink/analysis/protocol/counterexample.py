@@ -347,7 +347,10 @@ class _Verdict:
         hint = f"it is initialised for {expected}, and its arrivers make {shares}" if expected != shares else None
         match found:
             case TooMany(arrivals=arrivals):
-                return _Said("arrival-count", f"{arrives}, which gets {arrivals} arrivals in a phase of {expected}")
+                said = f"{arrives}, which gets {arrivals} arrivals in a phase of {expected}"
+                alone = arrivals == self.system.agents[found.agent].threads > expected == 1
+                hint = "one thread does it: say so, by pl::one_thread of the role, or by 1 thread of the step"
+                return _Said("arrival-count", said, hint if alone else None)
             case ArrivedTwice():
                 return _Said("arrival-count", f"{arrives} twice before a phase is complete", hint)
             case Overrun():

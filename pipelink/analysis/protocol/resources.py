@@ -217,7 +217,7 @@ class Resources:
         agent = self.system.agents[end.agent]
         instance, name = (part.removeprefix("@") for part in end.port.reference.split("::"))
         at = self.instance(instance).mbarriers[name]
-        units = agent.threads if action.by is None else _units(action.by.unit, agent, agent.threads)
+        units = agent.threads if action.by is None else _units(action.by.unit, agent)
         found: list[list[Signal]] = []
         for slot in range(end.stages):
             barrier = self.barrier(agent.cta, at + MBARRIER_BYTES * slot, f"{end.port.reference}[{slot}]", end.location)
@@ -276,16 +276,15 @@ class Resources:
         transfer = transfer_of(connect)
         return transfer.arrivals(action.verb, end.producer, connect, placed, port, agent.cta, self.ctas)
 
-    def signals(self, end: Endpoint, action: Action, stated: bool, one_thread: bool) -> list[list[Signal]]:
+    def signals(self, end: Endpoint, action: Action) -> list[list[Signal]]:
         """Where a give of this action arrives, by slot."""
         agent, connect = self.system.agents[end.agent], self.connection(end)
         arrivals = self.arrivals(end, action)
-        elected = 1 if not stated and not one_thread and action.by is None else agent.threads
         kind = "full" if end.producer else "empty"
         found: list[list[Signal]] = []
         for slot in range(end.stages):
             what = f"token {connect.source}" if end.token else f"{connect.source.leaf}[{slot}] {kind}"
-            found.append(self._signals(arrivals, slot, elected, end, connect, what))
+            found.append(self._signals(arrivals, slot, end, connect, what))
         return found
 
     def units(self, end: Endpoint, action: Action) -> dict[int, tuple[int, ...]]:
@@ -298,13 +297,13 @@ class Resources:
         return found
 
     def _signals(
-        self, arrivals: tuple[Arrival, ...], slot: int, elected: int, end: Endpoint, connect: Connect, what: str
+        self, arrivals: tuple[Arrival, ...], slot: int, end: Endpoint, connect: Connect, what: str
     ) -> list[Signal]:
         """What arrives at the mbarriers of one slot."""
         agent = self.system.agents[end.agent]
         found: list[Signal] = []
         for arrival in arrivals:
-            units = 0 if arrival.bytes else _units(arrival.unit, agent, elected, arrival.skew)
+            units = 0 if arrival.bytes else _units(arrival.unit, agent, arrival.skew)
             if units or arrival.bytes:
                 address = arrival.address + MBARRIER_BYTES * slot
                 barrier = self.barrier(arrival.cta, address, what, connect.location)
@@ -312,7 +311,7 @@ class Resources:
                 found.append(Signal(barrier, units, arrival.bytes))
         return found
 
-    def expects(self, end: Endpoint, action: Action, stated: bool, one_thread: bool) -> list[Signal]:
+    def expects(self, end: Endpoint) -> list[Signal]:
         """What an acquire announces on a ring that TMA fills, by slot."""
         instance, name = (part.removeprefix("@") for part in end.port.reference.split("::"))
         connects = self.by_source.get((instance, name)) if end.producer else None
@@ -323,13 +322,12 @@ class Resources:
         expected = transfer_of(connects[0]).expectation(placed, agent.cta, self.ctas)
         if expected is None:
             return []
-        units = 1 if not stated and not one_thread and action.by is None else agent.threads
         found: list[Signal] = []
         for slot in range(end.stages):
             address = expected.address + MBARRIER_BYTES * slot
             barrier = self.barrier(expected.cta, address, f"{name}[{slot}] full", connects[0].location)
             self._arriver(barrier, end)
-            found.append(Signal(barrier, units, expected.bytes))
+            found.append(Signal(barrier, agent.threads, expected.bytes))
         return found
 
     def _arriver(self, barrier: int, end: Endpoint) -> None:
@@ -429,11 +427,11 @@ class Resources:
         return found
 
 
-def _units(unit: str, agent: Agent, elected: int, skew: int = 0) -> int:
+def _units(unit: str, agent: Agent, skew: int = 0) -> int:
     """Arrivals that an agent's threads make: each, or one of each warp or warpgroup, ``skew`` threads behind its
     first."""
     if unit in (TX, COMMIT):
-        return elected
+        return agent.threads
     return leaders(range(agent.first, agent.first + agent.threads), UNIT_THREADS[unit], skew)
 
 

@@ -370,24 +370,23 @@ class Writer:
         key, end = (instance, port.name), self.end(instance, port)
         if end is None:
             return
-        stated, one = protocol.stated, self.role.one_thread
         text = f"{action.verb} {label}"
         match action.verb:
             case "acquire" | "wait" | "take":
-                expect = self.resources.expects(end, action, stated, one)
+                expect = self.resources.expects(end)
                 step = self.emit(Take(text=text, end=end, expect=expect))
                 for until, leave, loops in reversed(self.untils):
                     if until == key:
                         leave.append(step)
                         step.clears = tuple(self.loops[loops:])
-                        step.signals = self.mark_release(end, protocol, port.name, stated, one)
+                        step.signals = self.mark_release(end, protocol, port.name)
                         break
             case "read" | "write":
                 self.emit(ops.Hold(text=text, end=end))
             case "end":
-                self.emit(ops.End(text=text, end=end, signals=self.resources.signals(end, action, stated, one)))
+                self.emit(ops.End(text=text, end=end, signals=self.resources.signals(end, action)))
             case _:
-                signals = self.resources.signals(end, action, stated, one)
+                signals = self.resources.signals(end, action)
                 staged = placement_of(self.resources.by_source[key][0]) if end.producer else None
                 barrier = staged.barrier if isinstance(staged, RingPlacement) else None
                 name, staging = f"@{instance}::@{port.name} staging", f"{label} (staging)"
@@ -416,13 +415,13 @@ class Writer:
                     self.meet("sync", place, end.port.reference, what, location)
         return self.here > begin
 
-    def mark_release(self, end: Endpoint, protocol: Protocol, port: str, stated: bool, one: bool) -> list[list[Signal]]:
+    def mark_release(self, end: Endpoint, protocol: Protocol, port: str) -> list[list[Signal]]:
         """Arrivals of a slot that turned out to be the end mark: it is released as other slots are."""
         found = [a for a in actions_of(protocol.body) if (a.subject, a.verb) == (port, "release")]
         release = found[0] if found else Action(port, "release")
         if release.by is not None and self.begin >= release.by.threads:
             return []
-        return self.resources.signals(end, release, stated, one)
+        return self.resources.signals(end, release)
 
     def local(self, instance: str, port: Port, action: Action, label: str) -> None:
         key = (instance, port.name)

@@ -105,3 +105,22 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.connect"() {source = @a::@x, target = @c::@x} : () -> ()
   "pipelink.connect"() {source = @a::@t, target = @b::@t} : () -> ()
 }
+
+// -----
+// Every thread of a role announces the bytes and copies, unless it says otherwise: the default is judged as its text.
+module @loader attributes {pipelink.component = {abi = 1}} {
+  // expected-error @below {{'@l::@load': acquire ab[0] arrives at ab[0] full, which gets 32 arrivals in a phase of 1}}
+  "pipelink.role"() {sym_name = "load", warps = 1} : () -> ()
+  "pipelink.port"() {sym_name = "ab", direction = "out", kind = "stream", touch = "tma", stages = [2, 4],
+    tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @reader attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "ab", direction = "in", kind = "stream", touch = "wgmma", stages = [2, 4],
+    tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "l", component = @loader} : () -> ()
+  "pipelink.instance"() {sym_name = "r", component = @reader} : () -> ()
+  "pipelink.connect"() {source = @l::@ab, target = @r::@ab} : () -> ()
+}

@@ -195,3 +195,24 @@ PL_ENTRY(run) {
   out(self)[run::thread(self)] = sum;
 }
 }
+PL_COMPONENT(lit::unguarded) {
+PL_ROLE(load, pl::warps<1>);
+PL_OUT(x, pl::stream<pl::swizzle128<pl::tile<pl::bf16, 64, 64>>>, pl::ring<2, 4>, pl::by_tma);
+PL_PARAM(map, pl::tensor_map<x>);
+PL_PARAM(n, int);
+PL_PROTOCOL(load, "repeat n { x.acquire by 1 thread; x.copy by 1 thread; }");
+PL_ENTRY(load) {
+  for (int i = 0; i < n(self); ++i) x::tma_load(self, map(self), 0, i * 64);
+}
+}
+PL_COMPONENT(lit::guarded) {
+PL_ROLE(load, pl::warps<1>);
+PL_OUT(x, pl::stream<pl::swizzle128<pl::tile<pl::bf16, 64, 64>>>, pl::ring<2, 4>, pl::by_tma);
+PL_PARAM(map, pl::tensor_map<x>);
+PL_PARAM(n, int);
+PL_PROTOCOL(load, "repeat n { x.acquire by 1 thread; x.copy by 1 thread; }");
+PL_ENTRY(load) {
+  if (load::thread(self) == 0)
+    for (int i = 0; i < n(self); ++i) x::tma_load(self, map(self), 0, i * 64);
+}
+}
