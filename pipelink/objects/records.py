@@ -169,7 +169,7 @@ _PORTS: Final[dict[Variant, _Keys]] = {variant: _keys(Port, variant) for variant
 _NONE: Final = _Keys({}, {})
 _OPS: Final[dict[str, _Keys]] = {
     **{op: _keys(DECLARATIONS[op]) for op in WRITTEN if op != "port"},
-    "require": _Keys({"key": _is_name, **_keys(Require).required}, {}),
+    "require": _Keys({"key": _is_name, **_keys(Require).required}, _keys(Require).optional),
     "promise": _Keys({"key": _is_name, **_keys(Promise).required}, {}),
     # what the IR has no operation for
     "component": _Keys({"cxx": _is_int(17, 99)}, {"toolkit": _is_text}),

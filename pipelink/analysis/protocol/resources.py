@@ -278,7 +278,7 @@ class Resources:
 
     def signals(self, end: Endpoint, action: Action) -> list[list[Signal]]:
         """Where a give of this action arrives, by slot."""
-        agent, connect = self.system.agents[end.agent], self.connection(end)
+        connect = self.connection(end)
         arrivals = self.arrivals(end, action)
         kind = "full" if end.producer else "empty"
         found: list[list[Signal]] = []
