@@ -614,28 +614,6 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "c", component = @c} : () -> ()
   "pipelink.connect"() {source = @a::@o, target = @c::@i} : () -> ()
   "pipelink.connect"() {source = @b::@o, target = @c::@j} : () -> ()
-
-// -----
-// A promise of an instance that is connected to nobody of those that it is about
-module @a attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
-  "pipelink.port"() {sym_name = "o", direction = "out", kind = "token"} : () -> ()
-  "pipelink.require"() {name = "columns", value = "plain"} : () -> ()
-}
-module @b attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
-  "pipelink.port"() {sym_name = "i", direction = "in", kind = "token"} : () -> ()
-}
-module @c attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
-  "pipelink.promise"() {name = "columns", value = "plain"} : () -> ()
-}
-module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
-  // expected-error @below {{instance 'a' requires columns = "plain", nothing promises it [unmet-requirement]}}
-  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
-  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
-  "pipelink.instance"() {sym_name = "c", component = @c} : () -> ()
-  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
 }
 
 // -----
@@ -661,8 +639,34 @@ module @a attributes {pipelink.component = {abi = 1}} {
 }
 module @k attributes {pipelink.kernel = {target = "sm_80"}} {
   "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+}
 
 // -----
+
+// A promise of an instance that is connected to nobody of those that it is about
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "token"} : () -> ()
+  "pipelink.require"() {name = "columns", value = "plain"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "token"} : () -> ()
+}
+module @c attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.promise"() {name = "columns", value = "plain"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  // expected-error @below {{instance 'a' requires columns = "plain", nothing promises it [unmet-requirement]}}
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @c} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
 // A promise of who is beyond another port than the requirement is about
 module @a attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
