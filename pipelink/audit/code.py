@@ -13,6 +13,7 @@ from typing import Final
 
 from pipelink.audit.claims import WARP, Claims, Code, Use, alignment_of, split_symbol, threads_of
 from pipelink.audit.placement import Placed, placement_uses, size_uses
+from pipelink.audit.printing import DRIVER_CALLS
 from pipelink.audit.report import Problem, Row, listed
 from pipelink.audit.values import Origins, number, registers
 from pipelink.backend.ptx import Function, Instruction, Module
@@ -25,8 +26,6 @@ _NEEDS_CLUSTER: Final = frozenset(("mapa", "getctarank"))
 _CLUSTER_ACCESS: Final = frozenset(("ld", "st", "atom", "red"))
 _SHARED_ACCESS: Final = frozenset(("ld", "st", "atom", "red", "ldmatrix", "stmatrix", "mbarrier", "cvta", "cp"))
 _TMEM_OWNERSHIP: Final = frozenset(("alloc", "dealloc", "relinquish_alloc_permit"))
-#: What the driver defines for every kernel: the function, and what sources call it.
-DRIVER_CALLS: Final = {"vprintf": "printf", "__assertfail": "assert"}
 _HEAP: Final = frozenset(("malloc", "free"))
 _LAUNCHES: Final = ("__cudaCDP2", "cudaLaunchDevice", "cudaGetParameterBuffer")
 _LAUNCH_SIZES: Final = ("%ntid.", "%nwarpid", "%warpid", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size")

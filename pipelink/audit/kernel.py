@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pipelink.audit.code import DRIVER_CALLS
-from pipelink.audit.printing import Printing
+from pipelink.audit.printing import DRIVER_CALLS, Printing
 from pipelink.audit.report import Check, KernelReport
 from pipelink.backend import cubin as cubin_file
 from pipelink.backend import sass

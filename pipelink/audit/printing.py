@@ -13,10 +13,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from pipelink.audit.code import DRIVER_CALLS
 from pipelink.audit.values import number
 from pipelink.backend import ptx
 
+#: What the driver defines for every kernel: the function, and what sources call it.
+DRIVER_CALLS: Final = {"vprintf": "printf", "__assertfail": "assert"}
 _ADDRESS: Final = re.compile(r"\[\s*(%\w+)\s*(?:\+\s*(-?\d+))?\s*\]")
 _WIDTH: Final = re.compile(r"[a-z](\d+)$")
 _FRAME: Final = re.compile(r"\.local\s+\.align\s+(\d+)\s+\.b8\s+__local_depot")  # the whole, and its alignment

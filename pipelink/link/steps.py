@@ -394,11 +394,10 @@ def audit_kernel(
     """Hold the cubin against contracts and placement.  Raises LinkError with every check that fails, and where in the
     components' sources the reason lies."""
     from pipelink.audit import kernel, printing
-    from pipelink.audit.code import DRIVER_CALLS
     from pipelink.target import target
 
     prints = None
-    if debug and any(name.encode() in linked.data for name in DRIVER_CALLS):
+    if debug and any(name.encode() in linked.data for name in printing.DRIVER_CALLS):
         text = link_images(images, source, request, Observer(), ptx=True).data.decode("utf-8", "replace")
         prints = printing.read(text, source.name)
 
