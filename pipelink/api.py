@@ -209,6 +209,13 @@ class Kernel:
         self._record(lambda b: b.instance(own, chosen.symbol, rename=dict(renames), location=where))
         return Instance(own, chosen)
 
+    def helpers(self, source: str | Path | Object) -> None:
+        """Add an object without a contract, or an archive of them: functions for components to call.  Raises LinkError
+        from reading."""
+        for item in [source] if isinstance(source, Object) else read_objects(Path(source)):
+            if item not in self._objects:
+                self._objects.append(item)
+
     def _unused(self, stem: str) -> str:
         found, number = stem, 1
         while found in self._names:

@@ -421,6 +421,11 @@ def _externals(reading: Reading) -> Iterator[Row]:
         yield reading.row("calls outside", allowed, listed(names), problems)
 
 
+def is_of_driver(callee: str) -> bool:
+    """Whether no object could define it: printf, assert, the heap, launches."""
+    return callee in DRIVER_CALLS or callee in _HEAP or callee.startswith(_LAUNCHES)
+
+
 def _external(callee: str, shown: str) -> tuple[str, str, str]:
     """Of a function that nobody defines: the diagnostic, what the code does, and the way out."""
     if callee.startswith("%"):

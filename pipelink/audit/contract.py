@@ -37,22 +37,28 @@ def verify(item: Object, diagnostics: Diagnostics | None = None, *, images: Sequ
     """Compare the contract with what the device code says: of ``images``, or of every architecture.
 
     Raises LinkError ``contract-mismatch``, one error per record and architecture that differ.  Code that was compiled
-    without the header cannot be compared: that is a warning, ``unverified-contract``, in ``diagnostics``.
+    without the header cannot be compared: that is a warning, ``unverified-contract``, in ``diagnostics``.  Of an object
+    without a contract there is nothing to compare.
     """
+    if not item.components:
+        return
     found = diagnostics if diagnostics is not None else Diagnostics()
-    for image in sorted(item.ltoir if images is None else images, key=lambda image: image.unit):
-        _compare(item, image, found)
+    chosen = sorted(item.ltoir if images is None else images, key=lambda image: image.unit)
+    merged = len({image.unit for image in item.ltoir}) > 1  # then some units may hold helpers alone
+    silent = [image.arch for image in chosen if not _compare(item, image, found)]
+    for arch in silent if not merged or len(silent) == len(chosen) else ():
+        message = f"the code for {arch} of '{item.name}' carries no records to compare the contract with"
+        found.warning("unverified-contract", message, Location(item.path))
     found.raise_if_errors()
 
 
-def _compare(item: Object, image: Image, found: Diagnostics) -> None:
+def _compare(item: Object, image: Image, found: Diagnostics) -> bool:
+    """Whether the image has records to compare with."""
     where = Location(item.path)
     read = [parse_record(text, item.name, where, Diagnostics()) for text in device_records(image, item.name, where)]
     device = {_key(record): record for record in read if record is not None}
     if not device:
-        message = f"the code for {image.arch} of '{item.name}' carries no records to compare the contract with"
-        found.warning("unverified-contract", message, where)
-        return
+        return False
     names = {record.component for record in device.values()}
     single = len({other.unit for other in item.ltoir}) == 1
     notes = [Note(f"contract and code are in '{item.name}'", where)]
@@ -76,6 +82,7 @@ def _compare(item: Object, image: Image, found: Diagnostics) -> None:
         if key not in contract:
             message = f"{_what(record)} is in the code for {image.arch} but not in the contract"
             found.error("contract-mismatch", message, record.location, notes=notes)
+    return True
 
 
 def _key(record: Record) -> tuple[str, str, str]:

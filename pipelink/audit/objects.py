@@ -24,7 +24,7 @@ from pipelink.audit.code import Reading
 from pipelink.audit.places import author_place
 from pipelink.audit.registers import row as register_need
 from pipelink.audit.report import ObjectReport, Row
-from pipelink.backend import nvjitlink, nvvm, ptx, source_lines
+from pipelink.backend import libnvvm, nvjitlink, ptx, source_lines
 from pipelink.backend.ptx import Function
 from pipelink.contract.abi import NVVM
 from pipelink.objects.model import Image, Object
@@ -39,7 +39,7 @@ def audit_all(items: Sequence[Object]) -> list[list[ObjectReport]]:
         reports: list[ObjectReport] = []
         for arch in dict.fromkeys(image.arch for image in item.ltoir) if item.components else ():
             images = [image for image in item.ltoir if image.arch == arch]
-            helpers = [image for other in items if not other.components for image in other.helpers(arch)]
+            helpers = [image for other in items if not other.components for image in other.reachable(arch)]
             reports.append(audit(item, images, arch, helpers=helpers, registers=True))
         found.append(reports)
     return found
@@ -78,7 +78,7 @@ def audit(
     code = [nvjitlink.Image(f"{item.name}#{n}", image.data) for n, image in enumerate([*images, *helpers])]
 
     def linked(*, lines: bool) -> str:
-        kernels = nvvm.compile_ltoir(_kernels(named, lines=lines), arch, "audit", lineinfo=lines)
+        kernels = libnvvm.compile_ltoir(_kernels(named, lines=lines), arch, "audit", lineinfo=lines)
         inputs = [nvjitlink.Image("audit", kernels), *code]
         return nvjitlink.link(inputs, arch, ptx=True, lineinfo=lines).data.decode("utf-8", "replace")
 
@@ -137,9 +137,9 @@ class _Lines:
 def _kernels(wanted: Sequence[Wanted], *, lines: bool = False) -> str:
     """NVVM text of the kernels, for the LLVM that every architecture's libNVVM reads; with line information of their
     own, without which the functions that are inlined into them would lose theirs, where ``lines`` asks for it."""
-    text = [nvvm.HEADER]
-    kernels: list[nvvm.NvvmKernel] = []
-    places = nvvm.TextLines()
+    text = [libnvvm.HEADER]
+    kernels: list[libnvvm.NvvmKernel] = []
+    places = libnvvm.TextLines()
     for want in wanted:
         types = ", ".join(NVVM[kind] for kind in want.code.function.types)
         symbol = want.claims.symbol(want.code)
@@ -148,7 +148,7 @@ def _kernels(wanted: Sequence[Wanted], *, lines: bool = False) -> str:
         text.append(f"declare void @{symbol}({types})")
         text.append(f"define void @{want.kernel}({given}){scope} {{")
         text.append(f" call void @{symbol}({given}){place}\n ret void{place} }}")
-        kernels.append(nvvm.NvvmKernel(f"@{want.kernel}", f"void ({types})*"))
+        kernels.append(libnvvm.NvvmKernel(f"@{want.kernel}", f"void ({types})*"))
     if lines:
         text += places.nodes()
-    return nvvm.describe("\n".join(text), kernels, places.first_free)
+    return libnvvm.describe("\n".join(text), kernels, places.first_free)

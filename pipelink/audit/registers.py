@@ -17,7 +17,7 @@ from typing import Final
 
 from pipelink.audit.claims import Claims, Code, threads_of
 from pipelink.audit.report import Problem, Row
-from pipelink.backend import cubin, nvjitlink, nvvm
+from pipelink.backend import cubin, libnvvm, nvjitlink
 from pipelink.contract.abi import NVVM, RESOURCES, Function
 from pipelink.objects.model import Image, Record
 from pipelink.support.diagnostics import LinkError
@@ -83,7 +83,7 @@ def measure(claims: Claims, code: Code, images: Sequence[Image], arch: str, limi
         objects = [nvjitlink.Image(f"object#{n}", image.data) for n, image in enumerate(images)]
 
         def compiled(limit: int) -> nvjitlink.Linked:
-            stubs = nvvm.compile_ltoir(_module(claims, code, role, limit), arch, "stubs")
+            stubs = libnvvm.compile_ltoir(_module(claims, code, role, limit), arch, "stubs")
             return nvjitlink.link([nvjitlink.Image("stubs", stubs), *objects], arch)
 
         free = compiled(0)
@@ -154,7 +154,7 @@ class _Text:
 def _module(claims: Claims, code: Code, role: Record, limit: int) -> str:
     """The stubs and a kernel that runs the role, with ``limit`` registers a thread unless it is 0."""
     text = _Text()
-    text.lines += [nvvm.HEADER, "attributes #0 = { alwaysinline }"]
+    text.lines += [libnvvm.HEADER, "attributes #0 = { alwaysinline }"]
     offsets, frame = _frame(claims)
     for resource, (kind, record) in claims.resources.items():
         for function in RESOURCES[kind].functions.values():
@@ -169,8 +169,8 @@ def _module(claims: Claims, code: Code, role: Record, limit: int) -> str:
         if kind == "param":
             text.fill(text.pointer(base, offset, "i8"), _bytes(record))
     text.lines += [f"  call void @{symbol}(i32 0, i8* {base})", "  ret void", "}"]
-    kernel = nvvm.NvvmKernel(f"@{_KERNEL}", "void ()*", threads_of(role) or 32, max_registers=limit)
-    return nvvm.describe("\n".join(text.lines), [kernel])
+    kernel = libnvvm.NvvmKernel(f"@{_KERNEL}", "void ()*", threads_of(role) or 32, max_registers=limit)
+    return libnvvm.describe("\n".join(text.lines), [kernel])
 
 
 def _frame(claims: Claims) -> tuple[dict[str, int], int]:

@@ -54,6 +54,13 @@ def kernels(cubin: bytes) -> list[str]:
     return [name.removeprefix(".nv.info.") for name in _sections(cubin) if name.startswith(".nv.info.")]
 
 
+def variables(cubin: bytes) -> frozenset[str]:
+    """The variables that a cubin holds.  Raises LinkError ``bad-cubin``."""
+    table = _sections(cubin).get(".symtab")
+    found = table.iter_symbols() if table is not None else ()
+    return frozenset(str(symbol.name) for symbol in found if symbol.entry.st_info.type == "STT_OBJECT")
+
+
 def _elf(cubin: bytes) -> Any:
     from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile

@@ -17,7 +17,7 @@ from pipelink.backend import libraries
 from pipelink.objects.model import FATBIN_MAGIC
 from pipelink.support.diagnostics import UNKNOWN, LinkError, Location, Note, error
 
-_UNRESOLVED: Final = re.compile(r"(?:Unresolved extern function|Undefined reference to) '([^']+)'")
+_UNRESOLVED: Final = re.compile(r"(?:Unresolved extern (?:function|variable)|Undefined reference to) '([^']+)'")
 _MALFORMED: Final = re.compile(r"^(.*?): parse .*", re.MULTILINE)
 _MULTIPLE: Final = re.compile(r"^(.*?): link error: .*?'([^']+)': symbol multiply defined", re.MULTILINE)
 
@@ -46,6 +46,18 @@ def version() -> tuple[int, int]:
     return int(major), int(minor)
 
 
+class UnresolvedSymbol(LinkError):
+    """Raised as ``unresolved-symbol``: nobody defines the function or variable ``symbol``."""
+
+    def __init__(self, symbol: str, notes: Sequence[Note]) -> None:
+        super().__init__(
+            error(
+                "unresolved-symbol", f"'{demangle(symbol)}' is used, but no linked object defines it", notes=notes
+            ).diagnostics
+        )
+        self.symbol = symbol
+
+
 class _Refusal(Exception):
     """nvJitLink did not do it: what it says, its log, and the image that it refused, or ''."""
 
@@ -70,6 +82,16 @@ def link(
         return _complete(images, arguments, ptx=ptx)
     except _Refusal as refusal:
         raise _failure(refusal, images, arch) from None
+
+
+def print_ptx(images: Sequence[Image], arch: str, *, optimise: bool = False) -> str | None:
+    """PTX of images of which some functions may be missing, with the variables that no code reads; None if nvJitLink
+    refuses them."""
+    arguments = [f"-arch={arch}", "-lto", "-ptx", "-O3" if optimise else "-O0"]
+    try:
+        return _complete(images, arguments, ptx=True).data.decode("utf-8", "replace")
+    except _Refusal:
+        return None
 
 
 def translate(image: Image, arch: str, where: Location = UNKNOWN) -> bytes:
@@ -133,7 +155,7 @@ def _failure(refusal: _Refusal, images: Sequence[Image], arch: str) -> LinkError
     problem, log, image = refusal.problem, refusal.log, refusal.image
     notes = [Note(f"nvJitLink: {log or problem}")]
     if match := _UNRESOLVED.search(log):
-        return error("unresolved-symbol", f"'{demangle(match[1])}' is called but no object defines it", notes=notes)
+        return UnresolvedSymbol(match[1], notes)
     if match := _MULTIPLE.search(log):
         second, symbol = match.groups()
         origins = [*_other_origins(symbol, second, images, arch), second]
@@ -143,7 +165,7 @@ def _failure(refusal: _Refusal, images: Sequence[Image], arch: str) -> LinkError
             f"'{name}' is defined in {' and '.join(repr(origin) for origin in origins)}",
             Location(origins[0]),
             notes=[*(Note(f"'{name}' is defined here too", Location(origin)) for origin in origins[1:]), *notes],
-            hint="make it static or inline in each, or give each a namespace of its own",
+            hint="make it static in each, or give each a namespace of its own",
         )
     if match := _MALFORMED.search(log):
         return error("nvjitlink-failed", f"nvJitLink cannot read the LTO-IR of '{match[1]}'", Location(match[1]),

@@ -15,7 +15,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _LINE_DIRECTIVE = re.compile(
     r"^[ \t]*\.(?:loc|file|section|pragma|target|version|address_size)\b[^\n;]*;?", re.MULTILINE
 )
-_BREAK = re.compile(r"[;{}]")
+BREAK = re.compile(r"[;{}]")
 _BRACE = re.compile(r"[{}]")
 _FUNCTION = re.compile(r"(?<![\w.$])\.(entry|func)\b")
 _NAME = re.compile(r"[A-Za-z_$%.][\w$.]*")
@@ -97,17 +97,17 @@ class Module:
 
 def parse(text: str) -> Module:
     """The module of a PTX text."""
-    text = _LINE_DIRECTIVE.sub("", _COMMENT.sub(" ", text.replace("\0", " ")))
+    text = without_comments(text)
     module = Module()
     position = 0
-    while (found := _BREAK.search(text, position)) is not None:
+    while (found := BREAK.search(text, position)) is not None:
         head = text[position : found.start()]
         if found[0] == "{" and "=" in head:  # an initialiser
             close = text.find("}", found.end())
             position = close + 1 if close >= 0 else len(text)
             _variable(head.partition("=")[0], module.shared)
         elif found[0] == "{":
-            end = _matching(text, found.end())
+            end = matching(text, found.end())
             if function := _function(head, text[found.end() : end]):
                 module.functions[function.name] = function
             position = end + 1
@@ -121,7 +121,12 @@ def parse(text: str) -> Module:
     return module
 
 
-def _matching(text: str, start: int) -> int:
+def without_comments(text: str) -> str:
+    """The text without comments and directives about source lines."""
+    return _LINE_DIRECTIVE.sub("", _COMMENT.sub(" ", text.replace("\0", " ")))
+
+
+def matching(text: str, start: int) -> int:
     """Where the brace that opened before ``start`` closes; the end of the text if it does not."""
     depth = 1
     for found in _BRACE.finditer(text, start):

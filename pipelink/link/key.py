@@ -78,6 +78,15 @@ def key_of_object(kind: str, item: Object, images: Sequence[Image]) -> str:
     return key.hexdigest()
 
 
+def key_of_symbols(arch: str, inputs: Iterable[tuple[bytes, Iterable[str]]]) -> str:
+    """The key of what is found out about the symbols of LTO-IR, linked for ``arch`` with these functions called."""
+    key = Key().add("symbols", source_digest()).add("arch", arch)
+    _add_tools(key)
+    for code, roots in inputs:
+        key.add("code", code).add("roots", " ".join(roots))
+    return key.hexdigest()
+
+
 def key_of_transfer(name: str, arch: str, *, lineinfo: bool, defines: Sequence[str], sources: Iterable[Path]) -> str:
     """The key of the LTO-IR of transfer source ``name``, which may include any of ``sources``."""
     key = Key().add("transfer", name).add("arch", arch).add("lineinfo", lineinfo)

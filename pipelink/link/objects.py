@@ -27,7 +27,7 @@ def verify_objects(source: Source, cache: Cache | None, watch: Observer, diagnos
     from pipelink.audit import contract
 
     with watch.timed("verify objects"):
-        for item, images in _linkable(source):
+        for item, images in linkable(source):
             # a contract that was written for code made without the header has nothing to be compared with
             own = any(component.toolkit for component in item.components)
             verify = partial(contract.verify, item, diagnostics if own else None, images=images)
@@ -40,8 +40,8 @@ def audit_objects(source: Source, cache: Cache | None, diagnostics: Diagnostics,
 
     What is returned waits for the end and puts what was found into ``diagnostics``; it raises LinkError with what
     breaks a contract, or with what the audit itself raised."""
-    helpers = [image for item in source.objects if not item.components for image in item.helpers(source.arch)]
-    jobs = _linkable(source)
+    helpers = [image for item in source.objects if not item.components for image in item.reachable(source.arch)]
+    jobs = linkable(source)
 
     def work(found: Diagnostics) -> None:
         def audit(item: Object, images: Sequence[Image]) -> None:
@@ -74,14 +74,19 @@ def begin(work: Callable[[Diagnostics], None], diagnostics: Diagnostics) -> Call
     return join
 
 
-def _linkable(source: Source) -> list[tuple[Object, list[Image]]]:
-    """The objects that define a component of the kernel, with the images that ``check`` will not refuse."""
+def linkable(source: Source, *, helpers: bool = False) -> list[tuple[Object, list[Image]]]:
+    """The objects that define a component of the kernel, with the images that ``check`` will not refuse; with
+    ``helpers`` also those that define none."""
     from pipelink.backend import nvjitlink
     from pipelink.target import TARGETS
 
     goal, newest = TARGETS.get(source.arch), nvjitlink.version()
     found: list[tuple[Object, list[Image]]] = []
     for item in source.objects if goal is not None else ():
+        if not item.components:
+            if helpers and (images := item.reachable(source.arch)):
+                found.append((item, images))
+            continue
         units = [{i.arch for i in item.ltoir if i.unit == unit} for unit in {i.unit for i in item.images}]
         mine = {c.symbol for c in item.components} & source.components
         if goal is not None and mine and all(goal.choose(unit) is not None for unit in units):

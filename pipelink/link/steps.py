@@ -9,7 +9,8 @@ step       what holds after it
 key        every input that can change the result is hashed; a cached result ends here, without MLIR or any compiler
 read       one kernel for one target in a verified module, with its components by the contracts of the objects
 verify     each contract is the one that its device code was compiled with; meanwhile, in a thread that is joined
-           before the audit, each object is audited: its code does what its contract declares
+           before the audit, each object is audited: its code does what its contract declares; and in another, the
+           objects are compared: a name means the same in all of them
 place      the kernel is checked and placed; placement, launch contract and drawings are kept
 fuse       proven, and plain llvm/nvvm dialect; the launch contract is final
 entry      libNVVM made LTO-IR of it
@@ -36,6 +37,7 @@ from pipelink.link.objects import audit_objects, object_images, verify_objects
 from pipelink.link.read import Source, read
 from pipelink.link.request import Observer, Request
 from pipelink.link.result import Emitted, LinkedTarget, decode, encode
+from pipelink.link.symbols import Symbols
 from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, Location, error
 
 if TYPE_CHECKING:
@@ -97,6 +99,7 @@ def _run(
     diagnostics = Diagnostics()
     source = read(request, watch)
     passes = pipeline(request)
+    symbols = Symbols(source, cache, diagnostics) if stop in (None, "ptx") else None
     join_audits = audit_objects(source, cache, diagnostics, debug=passes.debug) if stop is None else None
     verify_objects(source, cache, watch, diagnostics)
 
@@ -118,15 +121,19 @@ def _run(
 
     transfers = transfer_images(placed, launch, source.arch, request, cache, watch)
     images = link_inputs(entry, transfers, source, request, watch)
-    if stop == "ptx":
-        return emitted(link_images(images, source, request, watch, ptx=True).data)
-
+    assert symbols is not None
     try:
-        linked = link_images(images, source, request, watch)
-    except LinkError:
-        if join_audits is not None:  # what is missing is a component's matter, of which more is known there
+        linked = link_images(images, source, request, watch, ptx=stop == "ptx")
+    except LinkError as refused:
+        refusal = symbols.refuse(refused)
+        if refusal is refused and join_audits is not None:
             join_audits()
-        raise
+        raise refusal from None
+    with watch.timed("compare symbols"):
+        undefined = symbols.undefined()
+    if stop == "ptx":
+        return emitted(linked.data)
+    symbols.require_variables(linked.data, undefined)
     if join_audits is not None:
         with watch.timed("audit objects"):
             join_audits()

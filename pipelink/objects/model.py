@@ -98,8 +98,8 @@ class ContractComponent:
 class Object:
     """A component object: a file, or a member of an archive (``member`` is then its name).
 
-    ``components`` is empty for an archive member that holds device code but no contract: its functions are there for
-    others to call.
+    ``components`` is empty for a helper, which holds device code but no contract: its functions are there for others
+    to call.
     """
 
     path: str
@@ -136,9 +136,8 @@ class Object:
             chosen.append(known[arch])
         return tuple(chosen)
 
-    def helpers(self, arch: str) -> list[Image]:
-        """The LTO-IR that code for ``arch`` can call, where the object is one without a contract: one image of each
-        translation unit that has one."""
+    def reachable(self, arch: str) -> list[Image]:
+        """The LTO-IR that code for ``arch`` can call: one image of each translation unit that has one."""
         goal = TARGETS.get(arch)
         found: list[Image] = []
         for unit in sorted({image.unit for image in self.ltoir}):

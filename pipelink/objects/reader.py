@@ -19,7 +19,8 @@ _FLAGS = "nvcc -dc -gencode arch=compute_90a,code=lto_90a"
 
 
 def read_objects(path: str | Path, *, diagnostics: Diagnostics | None = None) -> list[Object]:
-    """The objects of a file: one for an ELF object, one per member with a contract or LTO-IR for an archive.
+    """The objects of a file: one for an ELF object, one per member with a contract or LTO-IR for an archive.  Objects
+    without a contract are helpers: their functions are there for components to call.
 
     Warnings go to ``diagnostics``.  Raises LinkError, located at the file or at the C++ declaration:
     ``unreadable-input``, ``oversized-input``, ``empty-input``, ``not-an-object``, ``truncated-object``,
@@ -48,8 +49,8 @@ def parse_objects(data: bytes, path: str, *, diagnostics: Diagnostics | None = N
                 raise duplicate(first[component.name], (item, component))
             first[component.name] = (item, component)
         objects.append(item)
-    if not first:
-        raise error("no-contract", f"no member of '{path}' carries a contract", where)
+    if not objects:
+        raise error("no-contract", f"no member of '{path}' carries a contract or LTO-IR", where)
     return objects
 
 
@@ -69,20 +70,22 @@ def _object(data: bytes, path: str, member: str, diagnostics: Diagnostics) -> Ob
     where = Location(path)
     parsed = elf.ElfObject(data, name, where)
     contract = b"".join(section.data for section in parsed.named(SECTION))
-    if not contract and not member:
-        lto = any(section.name.startswith(".gnu.lto_") for section in parsed.sections)
-        hint = "the host compiler's -flto hides the contract: compile components without it" if lto else None
-        message = f"'{name}' carries no contract; a component includes <pipelink/component.cuh>"
-        raise error("no-contract", message, where, hint=hint)
     components = records.parse(contract, name, where, diagnostics) if contract else ()
     images = _images(parsed, components[0].toolkit if components else "", name, where)
-    if components:
-        _require_ltoir(images, components[0], name, where)
+    lto = any(section.name.startswith(".gnu.lto_") for section in parsed.sections)
+    if not components and not member and (lto or not images):
+        hint = "the host compiler's -flto hides the contract: compile components without it" if lto else None
+        message = f"'{name}' carries no contract and no device code; a component includes <pipelink/component.cuh>"
+        if lto and images:
+            message = f"'{name}' carries no contract; a component includes <pipelink/component.cuh>"
+        raise error("no-contract", message, where, hint=hint)
+    if components or not member:
+        _require_ltoir(images, components[0] if components else None, name, where)
     return Object(path, member, components, images)
 
 
-def _require_ltoir(images: tuple[Image, ...], component: ContractComponent, name: str, where: Location) -> None:
-    """Every translation unit of a component object has LTO-IR."""
+def _require_ltoir(images: tuple[Image, ...], component: ContractComponent | None, name: str, where: Location) -> None:
+    """Every translation unit of an object that was named has LTO-IR."""
     for unit in sorted({image.unit for image in images}) or [0]:
         mine = [image for image in images if image.unit == unit]
         if any(image.kind == "ltoir" for image in mine):
@@ -91,7 +94,8 @@ def _require_ltoir(images: tuple[Image, ...], component: ContractComponent, name
         has = f"holds {kinds} but no LTO-IR" if kinds else "holds no device code"
         notes = [Note("nothing of it would be inlined, and register reallocation would be lost")]
         hint = f"compile it with pl-cc, or with {_FLAGS} and without -G"
-        message = f"object '{name}' of component '{component.name}' {has}"
+        what = f"object '{name}'" + (f" of component '{component.name}'" if component is not None else "")
+        message = f"{what} {has}"
         raise error("no-ltoir", message, where, notes=notes, hint=hint)
 
 

@@ -23,14 +23,14 @@ _WRITE = 1
 
 
 def object_bytes(images: Iterable[Image], records: Iterable[bytes], name: str = "component") -> bytes:
-    """An object of bare LTO-IR ``images`` and contract ``records`` (JSON texts without NUL) as bytes; ``name`` is the
-    identifier that the fatbin carries.  Raises LinkError ``toolchain-missing``."""
+    """An object of bare LTO-IR ``images`` and contract ``records`` (JSON texts without NUL; none of a helper) as bytes;
+    ``name`` is the identifier that the fatbin carries.  Raises LinkError ``toolchain-missing``."""
     packed = fatbin.pack(list(images), name)
     contract = b"".join(record + b"\0" for record in records)
     sections = [
         ("__nv_relfatbin", _PROGBITS, _ALLOC, packed, 8),
         (".nvFatBinSegment", _PROGBITS, _ALLOC | _WRITE, struct.pack("<IIQQ", fatbin.WRAPPER_MAGIC, 1, 0, 0), 8),
-        (SECTION, _PROGBITS, _ALLOC, contract, 1),
+        *([(SECTION, _PROGBITS, _ALLOC, contract, 1)] if contract else []),
         (".note.GNU-stack", _PROGBITS, 0, b"", 1),
     ]
     machine = platform.machine()

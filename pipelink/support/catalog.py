@@ -33,8 +33,10 @@ CATALOG: dict[str, str] = {
     # backend
     "nvvm-failed": "libNVVM refused generated code (a bug in PipeLink, or a mismatched toolkit)",
     "nvjitlink-failed": "nvJitLink failed for a reason its log gives",
-    "unresolved-symbol": "a device function is called but no object defines it",
-    "duplicate-symbol": "a device function is defined in more than one object",
+    "unresolved-symbol": "a device function or variable is used but no linked object defines it",
+    "duplicate-symbol": "a device function or variable is defined in more than one object",
+    "two-bodies": "a function or variable of one name is not the same in two objects, and a link keeps one",
+    "symbol-mismatch": "a function or variable is of one type in one object and of another in another",
     "arch-mismatch": "LTO-IR is for a newer architecture than the link's target",
     "outdated-linker": "LTO-IR was made by a newer toolkit than the nvJitLink at hand",
     # transfer, fold, entry

@@ -47,6 +47,7 @@ def parser() -> ToolParser:
     made.add_argument("-D", action="append", default=[], dest="define", metavar="NAME[=VALUE]", help="macro")
     made.add_argument("--std", "-std", default="c++17", choices=("c++17", "c++20"), help="language [c++17]")
     made.add_argument("--include-cutlass", action="store_true", help="CUTLASS's headers, of the wheel nvidia-cutlass")
+    made.add_argument("--helper", action="store_true", help="no component: functions for components to call")
     made.add_argument("--lineinfo", "-lineinfo", action="store_true", help="keep source lines for profilers")
     made.add_argument(
         "-X", action="append", default=[], dest="options", metavar="OPTION", help="for NVRTC, as in -X=-use_fast_math"
@@ -117,11 +118,17 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
             console.say(f"pl-cc: {path} for {arch}: {len(code)} bytes of LTO-IR in {spent}\n")
         read = [records.parse_record(text, shown, where, console.diagnostics) for text in texts[-1]]
         contracts.append((arch, [record for record in read if record is not None]))
-    if not contracts[0][1]:
-        message = f"'{shown}' declares no component; a component includes <pipelink/component.cuh>"
-        raise error("no-contract", message, where)
-    contract.same_contract(contracts)
-    records.assemble(contracts[0][1], shown, where)
+    declared = next((record for _, read in contracts for record in read), None)
+    if arguments.helper and declared is not None:
+        message = f"'{shown}' declares component '{declared.component}', so it is compiled without --helper"
+        raise error("usage", message, declared.location)
+    if not arguments.helper:
+        if not contracts[0][1]:
+            message = f"'{shown}' declares no component; a component includes <pipelink/component.cuh>"
+            hint = "--helper compiles functions for components to call"
+            raise error("no-contract", message, where, hint=hint)
+        contract.same_contract(contracts)
+        records.assemble(contracts[0][1], shown, where)
     console.write(output, object_bytes(images, texts[0], Path(shown).name))
     if depfile:
         _write_depfile(console, depfile, output, Path(path), folders)

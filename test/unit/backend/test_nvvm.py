@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipelink import ir as pipelink_ir
-from pipelink.backend import nvvm
+from pipelink.backend import libnvvm, nvvm
 from pipelink.support.diagnostics import LinkError
 from pipelink.support.mlir import ir
 
@@ -71,7 +71,7 @@ def test_text_is_llvm_7() -> None:
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_100a"])
 def test_libnvvm_accepts_it(arch: str) -> None:
-    assert nvvm.compile_ltoir(nvvm.translate(kernel()), arch)
+    assert libnvvm.compile_ltoir(nvvm.translate(kernel()), arch)
 
 
 def test_byval_keeps_other_parentheses() -> None:
@@ -89,7 +89,7 @@ def test_unknown_operation_is_a_located_internal_error() -> None:
 
 def test_libnvvm_failure_keeps_the_log() -> None:
     with pytest.raises(LinkError) as caught:
-        nvvm.compile_ltoir("define nonsense", "sm_90a")
+        libnvvm.compile_ltoir("define nonsense", "sm_90a")
     found = caught.value.diagnostics[0]
     assert found.id == "nvvm-failed"
     assert "parse expected type" in found.notes[0].message

@@ -259,7 +259,7 @@ def fat(offset: int, form: str, *values: int) -> Callable[[], bytes]:
         (lambda: archive(("x.o", build(HEAD)))[:30], "truncated-object"),
         (lambda: archive(("x.o", b"text")), "not-an-object"),
         (lambda: archive(("x.o", build(HEAD))).replace(b"`\n", b"??"), "corrupt-object"),
-        (lambda: build(), "no-contract"),
+        (lambda: build(archs=()), "no-contract"),
         (lambda: build(HEAD).replace(b"}\0", b"}x", 1), "corrupt-contract"),
         (lambda: build({**HEAD, "pipelink": 2}), "future-contract"),
         (lambda: build(HEAD, archs=()), "no-ltoir"),
@@ -273,6 +273,12 @@ def test_damage_has_its_diagnostic(make: Callable[[], bytes], id: str | None) ->
     problem = refuse(data)
     assert problem.id == id
     assert problem.location.file == "x.o"
+
+
+def test_code_without_a_contract_is_a_helper() -> None:
+    helper = read(build())
+    assert not helper.components
+    assert [image.kind for image in helper.ltoir] == ["ltoir"] * len(helper.ltoir) != []
 
 
 def test_unreadable_files(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ RESULTS = {
     "truncated": data[: len(data) // 2],
     "corrupt": data[:magic] + bytes(4) + data[magic + 4 :],
     "oversized": rebuild([b"x" * (limits.CONTRACT_BYTES + 1)]),
-    "no-contract": rebuild([]),
+    "no-contract": object_bytes([], [], "bad"),
     "no-ltoir": not_ltoir(),
     "code": broken_code(),
     "archive": archive(data),
