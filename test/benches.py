@@ -9,7 +9,9 @@ from typing import Any
 from pipelink import testing
 from test.compositions import Objects
 
-EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "component_test" / "doubler.cu"
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+EXAMPLE = EXAMPLES / "component_test" / "doubler.cu"
+SEGMENTS = EXAMPLES / "nested_streams" / "segments.cu"
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Alone:
 BENCHES: dict[str, Alone] = {
     "doubler": Alone(EXAMPLE, "doubler"),
     "doubler_threads": Alone(EXAMPLE, "doubler", {"feed": "threads"}),
+    **{name: Alone(SEGMENTS, name) for name in ("segments", "segment_sum", "sum_writer")},
     "running_mean": Alone("streams", "running_mean", {"threads": 64}),
     "series": Alone("streams", "series"),
     "weigh": Alone("streams", "weigh"),

@@ -74,6 +74,19 @@ def test_streams_of_structs_that_end(bench: Any) -> None:
     assert given.reshape(-1).view(np.int32).reshape(-1, 2).tolist() == [[i, 2] for i in range(1, 5)]
 
 
+def test_streams_within_a_stream(bench: Any) -> None:
+    """The cookbook's: segments that end, in a stream that ends."""
+    kind = np.dtype([("what", "i4"), ("number", "f4")])
+    values, lengths = np.arange(1, 6, dtype=np.float32), np.array([2, 0, 3, 0], np.int32)
+    expected = [(0, 1.0), (0, 2.0), (1, 0.0), (1, 0.0), (0, 3.0), (0, 4.0), (0, 5.0), (1, 0.0), (1, 0.0)]
+    items = bench("segments").run(values=values, lengths=lengths, items=20)["items"].reshape(-1).view(kind)
+    assert items.tolist() == expected
+    assert bench("segment_sum").run(items=items)["sums"].tolist() == [3, 0, 12, 0]
+    assert bench("segment_sum").run(items=items[:0])["sums"].tolist() == []
+    out = bench("sum_writer").run(sums=values, out=np.zeros(6, np.float32))["out"]
+    assert out.tolist() == [1, 2, 3, 4, 5, 0]
+
+
 def test_scratch_memory_and_a_barrier(bench: Any) -> None:
     x = np.random.default_rng(3).standard_normal((9, 32, 32), np.float32)
     got = bench("column_max").run(x=x, maximum=np.zeros((9, 32), np.float32))
@@ -151,9 +164,9 @@ def test_an_answer_that_fills_a_ring(torch: Any, bench: Any) -> None:
     assert torch.equal(tile.reshape(-1, 64), scattered(torch, where, 128, 64).to(torch.bfloat16))
 
 
-def test_the_example(torch: Any) -> None:
-    """The ten lines of examples/component_test, where the compilers are as well."""
+def test_the_examples(torch: Any) -> None:
+    """The tests that stand in examples, where the compilers are as well."""
     pytest.importorskip("llvmlite")
-    folder = ROOT / "examples" / "component_test"
-    result = subprocess.run([sys.executable, "-m", "pytest", "-q", folder], cwd=ROOT, capture_output=True, text=True)
+    folders = [ROOT / "examples" / name for name in ("component_test", "nested_streams")]
+    result = subprocess.run([sys.executable, "-m", "pytest", "-q", *folders], cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout
