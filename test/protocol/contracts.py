@@ -88,10 +88,10 @@ def counters(init: str = "once") -> str:
     """The memory of signals, as PL_COUNTERS declares it."""
     return (
         op("workspace", name="flags", bytes="1152", init=init)
-        + op("param", sym_name="flags_memory", type="ptr", bytes=8, align=8)
+        + op("param", sym_name="flags_memory", type="u32*", bytes=8, align=8)
         + op("param", sym_name="flags_count", type="i32", bytes=4, align=4)
-        + op("bind", param="flags_memory", value="flags")
-        + op("bind", param="flags_count", value="8")
+        + op("bind", param="flags_memory", to="flags")
+        + op("bind", param="flags_count", to="8")
         + op("resident")
     )
 
