@@ -51,9 +51,19 @@ def parse(text: str, location: Location) -> Block:
 
 def located(problem: ProtocolError, text: str, location: Location, what: str) -> Diagnostic:
     """The diagnostic ``bad-protocol`` of a problem; ``what`` is the protocol, such as ``protocol 'load'``."""
-    where = Location(location.file, location.line, problem.column, re.sub(r"\s", " ", text))
-    message = f"{what}, column {problem.column}: {problem.message}"
+    where = place_in(text, problem.column, location)
+    line = text.count("\n", 0, problem.column - 1)
+    message = f"{what}, {f'line {line + 1}, ' if line else ''}column {where.column}: {problem.message}"
     return Diagnostic("error", "bad-protocol", message, where, (), problem.hint)
+
+
+def place_in(text: str, column: int, location: Location) -> Location:
+    """A column of a protocol, from 1 over its whole text, as one of the line of the text that it is in; ``location``:
+    where the text is declared."""
+    begin = text.rfind("\n", 0, column - 1) + 1
+    end = text.find("\n", begin)
+    shown = re.sub(r"\s", " ", text[begin : end if end >= 0 else len(text)])
+    return Location(location.file, location.line, column - begin, shown)
 
 
 @lru_cache(maxsize=1024)
@@ -184,6 +194,9 @@ class _Parser:
 
     def _choose(self, start: _Token, depth: int) -> Choose:
         name = self._next().text if self._peek().kind == "name" else None
+        if name is not None and self._peek().kind == ".":
+            self._next()
+            name = f"{name}.{self._take('name', 'the name of a choice').text}"
         ways = [self._braces(depth)]
         while (token := self._peek()).text == "or":
             self._next()

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pipelink.analysis.protocol.explore import Found
 from pipelink.analysis.protocol.program import (
     Agent,
+    CountDown,
     End,
     Endpoint,
+    Iterate,
     Meet,
     Operation,
     SlotOperation,
@@ -176,6 +178,9 @@ class _Verdict:
             return f"at {named.title} ({names}), where {there} are"
         end = self.end(number)
         assert end is not None
+        if end.own:
+            phase = f"[{self.values[end.cursor] % end.stages}]" if end.stages > 1 else ""
+            return f"for a phase of mbarrier '{end.port.reference}'{phase}"
         if end.token:
             return f"for token '{end.port.reference}'"
         slot = f"'{end.port.reference}'[{self.values[end.cursor] % end.stages}]"
@@ -245,10 +250,12 @@ class _Verdict:
             return None
         for other in done:
             for end in self.agents[other].endpoints:
-                if end.producer is not mine.producer and _meets(end, mine) and self.held(end):
+                if not end.token and end.producer is not mine.producer and _meets(end, mine) and self.held(end):
                     slots = "a slot" if self.held(end) == 1 else f"{self.held(end)} slots"
                     verb = "commits" if end.producer else "releases"
                     return f"{self.lane(other)} holds {slots} of '{end.port.reference}' that it never {verb}"
+        if mine.own:
+            return "it has to be waited for as often as a phase of it is complete"
         return "both ends of a connection have to go through it equally often"
 
     def deadlock_hint(self, cycle: list[int]) -> str | None:
@@ -269,6 +276,8 @@ class _Verdict:
                             "another: a release is missing, or comes too late for so few slots"
                         )
         tokens = [end for number in cycle if (end := self.end(number)) is not None and end.token]
+        if tokens and all(end.own for end in tokens):
+            return "nobody arrives first: a wait for the phase before the first, which is over at once, is no step"
         if tokens and not any(self.values[end.cursor] for end in tokens):
             return "nobody can begin: one of these tokens needs a first credit"
         return None
@@ -370,6 +379,8 @@ class _Verdict:
         taker = self.lane(end.agent) if end is not None else "its taker"
         reference = end.port.reference if end is not None else name
         hint = "pass again only after it was taken"
+        if end is not None and end.own:
+            hint = "arrive again only after it was waited for"
         if end is not None and end.offset < 0 and not self.values[end.cursor]:
             hint = f"the first take of '{end.port.reference}' needs no pass (its initial credit is {-end.offset})"
         message = f"{self.me}: {self.doing} completes another phase of '{reference}', which {taker} may not have taken "
@@ -439,14 +450,35 @@ class _Verdict:
     def untaken(self, number: int, index: int, slot: int) -> _Said:
         barrier = self.system.barriers[index]
         end = next(end for end in self.agents[number].endpoints if index in end.watch)
-        self.where = end.location
-        what = "a token of" if end.token else f"slot {slot} of"
+        self.where = self.last_loop(number, end)
+        what = "a phase of" if end.own else "a token of" if end.token else f"slot {slot} of"
+        if end.own:
+            return _Said(
+                "rate-mismatch",
+                f"{self.me} has finished, and {what} mbarrier '{end.port.reference}' is left that "
+                f"{self.lanes(barrier.arrivers)} completed",
+                "it has to be waited for as often as a phase of it is complete",
+            )  # fmt: skip
         return _Said(
             "rate-mismatch",
             f"{self.me} has finished, and {what} '{end.port.reference}' is left that "
             f"{self.lanes(barrier.arrivers)} gave",
             "both ends of a connection have to go through it equally often",
         )  # fmt: skip
+
+    def last_loop(self, number: int, end: Endpoint) -> Location:
+        """Where an agent would have to take once more: the loop around its last take, or that itself."""
+        code = self.agents[number].code
+        takes = [at for at, step in enumerate(code) if isinstance(step, Take) and step.end is end]
+        if not takes:
+            return end.location
+        loops = [
+            step.location
+            for at, step in enumerate(code[: takes[-1]])
+            if isinstance(step, Iterate | CountDown) and step.leave > takes[-1] and step.location is not UNKNOWN
+        ]
+        where = loops[-1] if loops else code[takes[-1]].location
+        return end.location if where is UNKNOWN else where
 
     # -- the counterexample
 

@@ -28,6 +28,7 @@ __all__ = [
     "count_names",
     "count_value",
     "default",
+    "owner_of",
     "parse",
     "place_of",
     "protocol_of",
@@ -61,6 +62,16 @@ def place_of(component: Component, name: str) -> Location:
         return stated.location
     declared = component.roles.get(name) or component.ports.get(name)
     return component.location if declared is None else declared.location
+
+
+def owner_of(component: Component, choice: str) -> tuple[str, str]:
+    """Whose a choice is, and its name: ``theirs.masked`` belongs to ``theirs``, a name alone to the component's author,
+    the outermost namespace; components without one have them in common."""
+    owner, dot, name = choice.rpartition(".")
+    if dot:
+        return owner, name
+    author, dot, _ = component.name.partition(".")
+    return author if dot else "", choice
 
 
 def default(component: Component, name: str) -> Protocol:

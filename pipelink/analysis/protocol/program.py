@@ -61,6 +61,7 @@ class Endpoint:
     ended: int  # position of the end mark that was found, plus one; 0: none
     offset: int
     token: bool = False
+    own: bool = False  # of an mbarrier of the component's own, which is as a token
     watch: list[int] = field(default_factory=list[int])
     accesses: list[list[Access]] = field(default_factory=list[list[Access]])
     marks: list[int] = field(default_factory=list[int])  # counters: the slot is the end mark; of a local ring: groups

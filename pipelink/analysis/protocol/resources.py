@@ -196,7 +196,7 @@ class Resources:
         port = PortName(label, f"@{instance}::@{name}")
         end = Endpoint(
             port, index, arrives, self.ring(port.reference), declared.count,
-            counter(), counter(), counter(), 0, token=True, location=declared.location,
+            counter(), counter(), counter(), 0, token=True, own=True, location=declared.location,
         )  # fmt: skip
         agent.endpoints.append(end)
         at = self.instance(instance).mbarriers[name]

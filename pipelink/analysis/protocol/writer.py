@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,13 +10,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pipelink.analysis.protocol import program as ops
 from pipelink.analysis.protocol.counts import Loop
-from pipelink.analysis.protocol.language import actions_of, place_of
+from pipelink.analysis.protocol.language import actions_of, owner_of, place_of
 from pipelink.analysis.protocol.program import Agent, Endpoint, Operation, PortName, Signal, Take
 from pipelink.analysis.protocol.resources import leaders
 from pipelink.ir.placement import LocalRing, NamedBarrier, RingPlacement
 from pipelink.ir.views import Component, Port, Role
 from pipelink.support.diagnostics import UNKNOWN, Location
 from pipelink.support.protocol import Action, Block, Choose, Protocol, Rank, Repeat, Step, Until
+from pipelink.support.protocol_text import place_in
 from pipelink.target import WARP_THREADS
 from pipelink.transfers import placement_of
 
@@ -82,7 +82,7 @@ class Writer:
         for number, step in enumerate(block):
             location = where
             if text is not None:
-                location = Location(where.file, where.line, step.column, re.sub(r"\s", " ", text))
+                location = place_in(text, step.column, where)
             stays = isinstance(step, Repeat) and self.goes_on(instance, step, block[number + 1 :])
             self.step(instance, component, protocol, of, step, stays, location)
 
@@ -131,7 +131,7 @@ class Writer:
     ) -> None:
         match self.compiler.count(instance, count, least):
             case int(number):
-                self.counted(number, body)
+                self.counted(number, body, location)
             case Named(symbol=symbol, asked=asked):
                 self.named(
                     symbol, f"repeat {count}", (lambda: self.call(instance, count)) if asked else None, body, location
@@ -154,10 +154,10 @@ class Writer:
             case _:
                 return False
 
-    def counted(self, number: int, body: Callable[[], None]) -> None:
+    def counted(self, number: int, body: Callable[[], None], location: Location) -> None:
         begin, counter = self.here, self.system.counter()
         self.emit(ops.Count(counter=counter, count=number))
-        loop = self.emit(ops.CountDown(counter=counter))
+        loop = self.emit(ops.CountDown(counter=counter, location=location))
         if self.inside(begin + 1, [counter], body):
             loop.leave = self.here
         else:
@@ -183,7 +183,7 @@ class Writer:
         """A loop that what is known at launch counts: a loop by each of its names within the one before, of which the
         first rounds are left out and no more than the first are made.  ``stays``: a later one goes on with it."""
         if not loop.names:
-            self.counted(loop.times, body)
+            self.counted(loop.times, body, location)
             return
         outer, *inner = loop.names
         symbol, begin = self.compiler.name(outer, loop.least), self.here
@@ -263,7 +263,7 @@ class Writer:
         if name is None:
             key = ("choice", self.agent.role, self.agent.cta, instance, of, column)
         else:
-            key = ("choice", name)
+            key = ("choice", *owner_of(self.compiler.by_name[instance], name))
         symbol = self.compiler.symbol(key, name or "choose", ways=len(ways))
         symbol_ = self.system.symbols[symbol]
         symbol_.ways = max(symbol_.ways, len(ways))

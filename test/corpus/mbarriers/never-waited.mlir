@@ -13,10 +13,10 @@ module @a attributes {pipelink.component = {abi = 1}} {
 }
 module @b attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  // expected-error @below {{'@b::@run' has finished, and slot 0 of '@b::@x' is left that '@a::@run' gave [rate-mismatch]}}
   "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", touch = "threads", stages = [2, 2], tiles = [
       {element = "f32", shape = [32, 32], layout = "row_major", align = 128}]} : () -> ()
   "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  // expected-error @below {{'@b::@run' has finished, and slot 0 of '@b::@x' is left that '@a::@run' gave [rate-mismatch]}}
   "pipelink.protocol"() {text = "repeat 0 { x.wait; x.release; }", of = "run"} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {

@@ -16,9 +16,9 @@ module @lib.publish attributes {pipelink.component = {abi = 1}} {
 module @lib.use attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "use", warps = 8, align = 4} : () -> ()
   "pipelink.param"() {sym_name = "tasks", type = "i32", bytes = 4, align = 4} : () -> ()
-  // expected-error @below {{'@use::@use' has finished, and a token of '@use::@ready' is left that '@publish::@publish' gave [rate-mismatch]}}
   "pipelink.port"() {sym_name = "ready", direction = "in", kind = "token"} : () -> ()
   "pipelink.port"() {sym_name = "read", direction = "out", kind = "token", credit = 1} : () -> ()
+  // expected-error @below {{'@use::@use' has finished, and a token of '@use::@ready' is left that '@publish::@publish' gave [rate-mismatch]}}
   "pipelink.protocol"() {of = "use", text = "repeat tasks { choose row { ready.take; read.pass; } or { } }"} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {

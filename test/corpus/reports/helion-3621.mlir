@@ -17,8 +17,8 @@ module @lib.mma attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "mma", warps = 4, align = 4} : () -> ()
   "pipelink.param"() {sym_name = "tiles", type = "i32", bytes = 4, align = 4} : () -> ()
   "pipelink.param"() {sym_name = "steps", type = "i32", bytes = 4, align = 4} : () -> ()
-  // expected-error @below {{'@mma::@mma' has finished, and slot 0 of '@mma::@ds' is left that '@compute::@compute' gave [rate-mismatch]}}
   "pipelink.port"() {sym_name = "ds", direction = "in", kind = "stream", touch = "threads", stages = [2, 2], tiles = [{element = "f32", shape = [64, 64], layout = "row_major", align = 128}]} : () -> ()
+  // expected-error @below {{'@mma::@mma' has finished, and slot 0 of '@mma::@ds' is left that '@compute::@compute' gave [rate-mismatch]}}
   "pipelink.protocol"() {of = "mma", text = "repeat tiles { repeat steps - 1 { ds.wait; ds.release; } }"} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {

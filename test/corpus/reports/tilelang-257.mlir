@@ -15,8 +15,8 @@ module @lib.load attributes {pipelink.component = {abi = 1}} {
 module @lib.math attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "math", warps = 4, align = 4} : () -> ()
   "pipelink.param"() {sym_name = "k_tiles", type = "i32", bytes = 4, align = 4} : () -> ()
-  // expected-error @below {{'@math::@math' has finished, and slot 0 of '@math::@a' is left that '@load::@load' gave [rate-mismatch]}}
   "pipelink.port"() {sym_name = "a", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "f32", shape = [64, 64], layout = "row_major", align = 128}]} : () -> ()
+  // expected-error @below {{'@math::@math' has finished, and slot 0 of '@math::@a' is left that '@load::@load' gave [rate-mismatch]}}
   "pipelink.protocol"() {of = "math", text = "repeat k_tiles { choose { a.wait; a.release; } or { } }"} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {

@@ -387,10 +387,10 @@ module @p attributes {pipelink.component = {abi = 1}} {
 }
 module @c attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
-  // expected-error @below {{slot 0 of '@c::@x' is left that '@p::@run' gave [rate-mismatch]}}
   "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", touch = "threads", stages = [3, 3],
     tiles = [{element = "f32", shape = [32], layout = "row_major", align = 128}]} : () -> ()
   "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  // expected-error @below {{slot 0 of '@c::@x' is left that '@p::@run' gave [rate-mismatch]}}
   "pipelink.protocol"() {of = "run", text = "repeat n - 1 { x.wait; x.release; }"} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {

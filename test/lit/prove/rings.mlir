@@ -176,9 +176,9 @@ module @w attributes {pipelink.component = {abi = 1}} {
 }
 module @r attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
-  // expected-error @below {{'@r::@run' has finished, and slot 0 of '@r::@x' is left that '@w::@run' gave [rate-mismatch]}}
   "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "f32", shape = [32], layout = "row_major", bytes = 128, align = 16}]} : () -> ()
   "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  // expected-error @below {{'@r::@run' has finished, and slot 0 of '@r::@x' is left that '@w::@run' gave [rate-mismatch]}}
   "pipelink.protocol"() {of = "run", text = "repeat 6 { x.wait; x.release; }"} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
@@ -203,7 +203,7 @@ module @r attributes {pipelink.component = {abi = 1}} {
   "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "f32", shape = [32], layout = "row_major", bytes = 128, align = 16}]} : () -> ()
   "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
   "pipelink.param"() {sym_name = "m", type = "i32", bytes = 4, align = 4} : () -> ()
-  "pipelink.derive"() {name = "m", value = "2 * sms"} : () -> ()
+  "pipelink.derive"() {name = "m", value = "2 * occupancy"} : () -> ()
   // expected-error @below {{'@r::@run' waits for ever for slot '@r::@x'[0] to be filled: '@w::@run' has finished [rate-mismatch]}}
   "pipelink.protocol"() {of = "run", text = "repeat m { x.wait; x.release; }"} : () -> ()
 }
@@ -249,9 +249,9 @@ module @w attributes {pipelink.component = {abi = 1}} {
 }
 module @r attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
-  // expected-error @below {{'@r::@run' has finished, and slot 0 of '@r::@x' is left that '@w::@run' gave [rate-mismatch]}}
   "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", touch = "threads", stages = [2, 4], tiles = [{element = "f32", shape = [32], layout = "row_major", bytes = 128, align = 16}]} : () -> ()
   "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  // expected-error @below {{'@r::@run' has finished, and slot 0 of '@r::@x' is left that '@w::@run' gave [rate-mismatch]}}
   "pipelink.protocol"() {of = "run", text = "repeat n { choose { x.wait; x.release; } or { } }"} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
