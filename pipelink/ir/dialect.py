@@ -20,7 +20,7 @@ from pipelink.support.inputs import read_input
 from pipelink.support.mlir import MLIRError, ir, irdl
 
 _EMPTY_NAME = re.compile(rb'"[^"\n]*\."\s*\(')  # an empty operation name aborts MLIR's parser
-# A string without its end goes to the end of its line: tried again from each of its quotes it would take quadratic time.
+# A string without its end goes to the end of its line: tried from each of its quotes, it would take quadratic time.
 _BRACKETS = re.compile(rb'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|[\[({<]|(?<!-)[\])}>]')
 
 

@@ -140,15 +140,20 @@ def _is_assumed(problem: str, warnings: Sequence[str]) -> bool:
     return bool(ports) and named <= set(warnings)
 
 
+def ill_formed(one: Judged) -> str | None:
+    """Why a mutant is refused rightly though it happens to do no harm: it breaks a rule that every placement keeps."""
+    if "bad-placement" in one.refused:
+        return "two places of the placement contradict each other; what is used happens to fit"
+    if one.mutant.kind == "barrier id" and "barrier-shared" in one.refused and one.mutant.what.endswith("-> 0"):
+        return "named barrier 0 is the entry's; here the entry does not come back to it"
+    return None
+
+
 def explained(one: Judged) -> str | None:
     """Why something harmless is refused, in a line; None for what nobody has explained."""
     kind, ids = one.mutant.kind, set(one.refused)
-    if "bad-placement" in ids:
-        return "two places of the placement contradict each other; what is used happens to fit"
     if "barrier-shared" in ids and "that of" in one.mutant.what:
         return "two components meet at one barrier, each in its turn, because one role calls both"
-    if "barrier-shared" in ids and kind == "barrier id":
-        return "named barrier 0 is the entry's; here the entry does not come back to it"
     if kind == "arrival unit":
         return "an only thread arrives in a unit that it is not: the same arrival by chance"
     if kind == "by":
@@ -164,6 +169,7 @@ def summary(judged: list[Judged], undecided: int) -> dict[str, Any]:
     def counts(some: list[Judged]) -> dict[str, Any]:
         wrong = [one for one in some if one.problem is not None]
         refused = sum(bool(one.refused) for one in wrong)
+        odd = [one for one in some if one.harmless]
         assumed = sum(one.assumed and not one.refused for one in wrong)
         return {
             "mutants": len(some),
@@ -171,7 +177,8 @@ def summary(judged: list[Judged], undecided: int) -> dict[str, Any]:
             "refused": refused,
             "assumed": assumed,
             "rate": round((refused + assumed) / len(wrong), 4) if wrong else 1.0,
-            "harmless_refused": sum(one.harmless for one in some),
+            "ill_formed": sum(ill_formed(one) is not None for one in odd),
+            "harmless_refused": sum(ill_formed(one) is None for one in odd),
         }
 
     def row(one: Judged) -> dict[str, Any]:
@@ -185,7 +192,12 @@ def summary(judged: list[Judged], undecided: int) -> dict[str, Any]:
         "shipped": len({one.mutant.base for one in judged} - INPUTS.keys()),
         "kinds": {kind: counts([one for one in judged if one.mutant.kind == kind]) for kind in kinds},
         "missed": [{**row(one), "problem": one.problem} for one in judged if one.missed],
-        "harmless": [{**row(one), "ids": list(one.refused), "why": explained(one)} for one in harmless],
+        "ill_formed": [
+            {**row(one), "ids": list(one.refused), "why": why} for one in harmless if (why := ill_formed(one))
+        ],
+        "harmless": [
+            {**row(one), "ids": list(one.refused), "why": explained(one)} for one in harmless if ill_formed(one) is None
+        ],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 import pytest
@@ -13,8 +14,6 @@ from pipelink.support.diagnostics import LinkError
 @pytest.mark.parametrize("text", [b'\\"', b'"', b'"a. ', b'"."', b'" \\"', b'"x."\n', b"//", b"\\"])
 def test_quotes_without_an_end_take_no_quadratic_time(text: bytes) -> None:
     began = time.process_time()
-    try:
+    with contextlib.suppress(LinkError):
         prescan(text * (600_000 // len(text)), "-")
-    except LinkError:
-        pass
     assert time.process_time() - began < 10
