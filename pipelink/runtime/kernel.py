@@ -34,7 +34,7 @@ from pipelink.runtime.manifest import LaunchContract
 from pipelink.runtime.package import PackageKernel, PackageTarget, read
 from pipelink.runtime.recent import Recent
 from pipelink.runtime.tensor_map import DescriptorTuple, describe
-from pipelink.runtime.tensors import TensorView, ViewTuple, is_torch, torch_element, view
+from pipelink.runtime.tensors import TensorView, ViewTuple, is_foreign, is_torch, torch_element, view
 from pipelink.runtime.timeline import Timeline
 from pipelink.runtime.watch import Watch, no_timeline
 from pipelink.support.diagnostics import LinkError, Note, error, shown
@@ -456,9 +456,7 @@ def _key(arguments: Mapping[str, Any], stream: int) -> tuple[Any, ...]:
             parts.append((name, tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, tensor.device))
         elif type(value) is float or type(value) is int:
             parts.append((name, type(value), value or repr(value)))  # -0.0 equals 0.0
-        elif (
-            hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__") or isinstance(value, TensorView)
-        ):
+        elif is_foreign(value):
             parts.append((name, _view(name, value, stream)))
         else:
             parts.append((name, type(value), _number(value)))

@@ -106,6 +106,15 @@ def is_torch(value: object) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
+def is_foreign(value: object) -> bool:
+    """Whether ``value`` is a tensor of anybody but torch."""
+    try:
+        shared = hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__")
+    except Exception:  # of a stranger's class
+        return False
+    return shared or isinstance(value, TensorView)
+
+
 def view(
     name: str, value: object, stream: int | None = None, follow: Callable[[int, int], None] | None = None
 ) -> TensorView:
