@@ -118,6 +118,23 @@ class ConnectionGraph:
             for port in component.ports.values():
                 yield End(self.kernel.instances[name], component, port)
 
+    def self_callers(self) -> list[list[str]]:
+        """Passive instances whose components' answers can reach themselves, together: what a compiler sees of a chain,
+        since all instances of a component have one function."""
+        passive = {name for name, component in self.components.items() if not component.roles}
+        calls = [e for e in self.edges if e.source.port.kind == "call" and e.source.instance.name in passive]
+        if not calls:
+            return []
+        import networkx as nx
+
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_edges_from((e.source.component.name, e.target.component.name) for e in calls)
+        found: list[list[str]] = []
+        for names in nx.strongly_connected_components(graph):
+            if len(names) > 1 or any(graph.has_edge(name, name) for name in names):
+                found.append([i for i in self.components if i in passive and self.components[i].name in names])
+        return found
+
     def call_cycle(self) -> list[str]:
         """Passive instances that call each other in a circle; empty if none do."""
         passive = {name for name, component in self.components.items() if not component.roles}

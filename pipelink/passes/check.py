@@ -36,8 +36,9 @@ class CheckPass:
 
     Rejects: ``unknown-target``, ``empty-kernel``, ``no-role``, ``missing-arch``, ``arch-mismatch``, ``no-ltoir``,
     ``outdated-linker``, ``mixed-toolkits``, ``unmet-requirement``, ``unconnected-port``, ``wrong-direction``,
-    ``two-producers``, ``connected-twice``, ``call-cycle``, ``role-unstated``, ``kind-mismatch``, ``tile-mismatch``,
-    ``element-mismatch``, ``shape-mismatch``, ``layout-mismatch``, ``space-mismatch``, ``signature-mismatch``,
+    ``two-producers``, ``connected-twice``, ``call-cycle``, ``call-chain``, ``role-unstated``,
+    ``kind-mismatch``, ``tile-mismatch``, ``element-mismatch``,
+    ``shape-mismatch``, ``layout-mismatch``, ``space-mismatch``, ``signature-mismatch``,
     ``no-transfer``, ``transfer-refused``, ``ring-range-disjoint``, ``stages-refused``, ``bad-touch``,
     ``bad-alignment``, ``ends-mismatch``, ``empty-mismatch``, ``protocol-mismatch``, ``opcode-conflict``,
     ``lease-mismatch``, ``not-resident``, ``too-many-warps``, ``unaligned-warpgroup``, ``too-many-barriers``,

@@ -11,6 +11,9 @@ from pipelink.support.diagnostics import Diagnostics, Location, Note, nearest
 from pipelink.target import Target
 from pipelink.transfers import BY_NAME, Refusal, legal
 
+#: Instances of one component whose answers call each other, and of several: what nvJitLink 13.0 inlines without a call
+#: left, measured in seconds; one more takes minutes, or ends with a stack.
+MAX_CHAIN, MAX_MIXED_CHAIN = 7, 5
 TMA_BOX = 256  # elements along a dimension of a box, same source
 TMA_STEP = 16  # bytes of a box's row, same source
 TMA_ALIGN = 128  # bytes, of a shared-memory buffer that a tensor map's box goes to or comes from
@@ -31,6 +34,25 @@ def check_ports(graph: ConnectionGraph, target: Target, diagnostics: Diagnostics
     if cycle:
         message = f"instances call each other in a circle: {' -> '.join([*cycle, cycle[0]])}"
         diagnostics.error("call-cycle", message, graph.kernel.instances[cycle[0]].location)
+    for chain in graph.self_callers():
+        _check_chain(graph, chain, diagnostics)
+
+
+def _check_chain(graph: ConnectionGraph, instances: Sequence[str], diagnostics: Diagnostics) -> None:
+    """How many instances may answer in a chain of one component, or of some that alternate."""
+    names = list(dict.fromkeys(graph.components[instance].name for instance in instances))
+    most = MAX_CHAIN if len(names) == 1 else MAX_MIXED_CHAIN
+    if len(instances) <= most:
+        return
+    what = f"'{names[0]}' calls itself" if len(names) == 1 else f"{', '.join(map(repr, names))} call each other"
+    message = (
+        f"{what} through {len(instances)} instances; the compiler dissolves calls of at most {most}: all instances "
+    )
+    message += "of a component have one function, which it has to inline into itself"
+    hint = "compile the component under several names: instances of different components are not limited"
+    where = graph.kernel.instances[instances[most]].location
+    notes = [Note("the component is declared here", graph.components[instances[most]].location)]
+    diagnostics.error("call-chain", message, where, notes=notes, hint=hint)
 
 
 def _check_cardinality(graph: ConnectionGraph, end: End, diagnostics: Diagnostics) -> None:

@@ -136,6 +136,7 @@ CATALOG: dict[str, str] = {
     "two-producers": "two ports feed one",
     "connected-twice": "a port with one other end has two, or two ports are connected twice",
     "call-cycle": "passive components call each other in a circle",
+    "call-chain": "answers of a component reach themselves through more instances than can be inlined",
     "role-unstated": "a port of a component with several roles does not say whose it is",
     "kind-mismatch": "two connected ports are of different kinds",
     "tile-mismatch": "a slot has other tiles than its consumer reads",
