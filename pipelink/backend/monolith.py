@@ -122,8 +122,8 @@ def _definition(definition: Definition) -> str:
 def _frame(frame: Frame) -> str:
     members: list[str] = []
     for state in frame.states:
-        unit = {8: "unsigned long long", 4: "unsigned", 2: "unsigned short", 1: "unsigned char"}[min(state.align, 8)]
-        members.append(f"alignas({state.align}) {unit} {state.name}[{-(-state.bytes // min(state.align, 8))}];")
+        unit = {8: "unsigned long long", 4: "unsigned", 2: "unsigned short", 1: "unsigned char"}[state.unit]
+        members.append(f"alignas({state.align}) {unit} {state.name}[{state.words}];")
     members.append("const char* params;")
     members += [f"{_SCALARS[scalar.type]} {scalar.name};" for scalar in frame.scalars]
     if frame.window:
@@ -142,6 +142,7 @@ def _frame(frame: Frame) -> str:
 
 def _fill(frame: Frame) -> str:
     lines = ["f.params = reinterpret_cast<const char*>(&params);"]
+    lines += [f"f.{state.name}[{word}] = 0;" for state in frame.states for word in range(state.words)]
     for scalar in frame.scalars:
         kind = _SCALARS[scalar.type]
         if scalar.constant is not None:

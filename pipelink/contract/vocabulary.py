@@ -400,7 +400,7 @@ class Smem(Sized, op="smem", about="shared memory of the component"):
     role = _ROLE
 
 
-class State(Sized, op="state", about="per-thread state that survives between calls"):
+class State(Sized, op="state", about="per-thread state that survives between calls, zero when the kernel begins"):
     pass
 
 

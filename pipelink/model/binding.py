@@ -180,11 +180,19 @@ class Scalar:
 
 @dataclass(frozen=True)
 class State:
-    """A frame field of a passive component."""
+    """A frame field of a passive component: ``words`` of ``unit`` bytes, zero when the kernel begins."""
 
     name: str
     bytes: int
     align: int
+
+    @property
+    def unit(self) -> int:
+        return min(self.align, 8)
+
+    @property
+    def words(self) -> int:
+        return -(-self.bytes // self.unit)
 
 
 @dataclass(frozen=True)

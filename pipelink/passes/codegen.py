@@ -61,9 +61,8 @@ def layout_frame(frame: Frame) -> FrameLayout:
     members: list[str] = []
     fields: dict[str, int] = {}
     for state in frame.states:
-        unit = min(state.align, 8)
         fields[state.name] = len(members)
-        members.append(f"array<{-(-state.bytes // unit)} x i{8 * unit}>")
+        members.append(f"array<{state.words} x i{8 * state.unit}>")
     fields["params"] = len(members)
     members.append("ptr")
     for scalar in frame.scalars:

@@ -184,6 +184,12 @@ class _EntryWriter(Writer):
         frame, binding = self.frames[role], self.binding
         slot = self.frame_field(frame, self.layout.fields["params"])
         self.put(f"llvm.store %params, {slot} : !llvm.ptr, !llvm.ptr")
+        for state in binding.frame.states:
+            kind = f"i{8 * state.unit}"
+            for word in range(state.words):
+                zero = self.new(f"llvm.mlir.constant(0 : {kind}) : {kind}")
+                slot = self.frame_field(frame, self.layout.fields[state.name], word)
+                self.put(f"llvm.store {zero}, {slot} : {kind}, !llvm.ptr")
         for scalar in binding.frame.scalars:
             kind = SCALAR_TYPES[scalar.type]
             if scalar.constant is None:

@@ -281,10 +281,12 @@ struct parameter<tile_map<Tile>> {
   static_assert(true, "")
 
 // PL_STATE(rows, my_struct);  rows(self) is a reference: per-thread state of a component that outlives its calls, in
-// the linker's frame and so in registers.
+// the linker's frame and so in registers.  All its bytes are zero when the kernel begins.
 #define PL_STATE(nm, ...)                                                                              \
   PL_HERE_                                                                                             \
   PL_USABLE_(nm, "PL_STATE: the name cannot be used") \
+  static_assert(__is_trivially_constructible(__VA_ARGS__),                                             \
+                "PL_STATE: it is zero when the kernel begins, so its type has no constructor and no initialisers"); \
   struct nm##_state : ::pl::memory<__VA_ARGS__> {                                                      \
     using value = __VA_ARGS__;                                                                         \
     static __device__ void* pl_address(int, void*);                                                    \
