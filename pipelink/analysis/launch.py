@@ -277,16 +277,15 @@ class _Resolver:
 
     def check_names(self, text: str, location: Location, what: str) -> bool:
         """Report names that nothing declares, and floats, with which nothing computes.  Returns whether all is good."""
-        strides = {
-            node.args[0].id
-            for node in ast.walk(expr.parse(text))
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id == "stride"
-            and isinstance(node.args[0], ast.Name)
-        }
-        known = set(self.names.values())
+        strides = {tensor for tensor, _ in expr.strides(text)}
         good = True
+        for tensor, dimension in expr.strides(text):
+            rank = len(self.names.tensors[tensor].data["shape"]) if tensor in self.names.tensors else dimension + 1
+            if not 0 <= dimension < rank:
+                good = False
+                message = f"{what} asks for stride {dimension} of '{tensor}' in '{text}', which has {rank}"
+                self.diagnostics.error("unknown-symbol", message, location, hint="the first is 0")
+        known = set(self.names.values())
         for name in expr.names(text):
             if name in self.names.scalars and self.names.scalars[name].data.startswith(("f", "bf")):
                 good = False

@@ -66,6 +66,7 @@ def verify(op: ir.Operation | ir.Module, *, references: bool = True) -> Program:
             view = Kernel(inner)
             _verify_module(view, "kernel", KERNEL, diagnostics)
         else:
+            _hidden(inner, diagnostics)
             continue
         name = view.data.get("sym_name")
         if not isinstance(name, str):
@@ -83,6 +84,23 @@ def verify(op: ir.Operation | ir.Module, *, references: bool = True) -> Program:
     verify_references(found, diagnostics, components_known=references)
     diagnostics.raise_if_errors()
     return found
+
+
+def _hidden(outer: ir.Operation, diagnostics: Diagnostics) -> None:
+    """Report components and kernels inside of another operation, where nothing looks for them."""
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        attributes = inner.attributes
+        kind = next((kind for kind in ("component", "kernel") if f"pipelink.{kind}" in attributes), None)
+        if kind is None:
+            return ir.WalkResult.ADVANCE
+        name = ir.StringAttr(attributes["sym_name"]).value if "sym_name" in attributes else ""
+        message = f"{kind} '{name}' stands inside of another module, where it is not seen"
+        hint = "take it out of the inner module, or give it a file of its own"
+        diagnostics.error("misplaced-operation", message, location_of(inner), hint=hint)
+        return ir.WalkResult.SKIP
+
+    outer.walk(visit, ir.WalkOrder.PRE_ORDER)
 
 
 def _duplicate(what: str, name: str, view: View, first: View, diagnostics: Diagnostics) -> None:

@@ -13,6 +13,22 @@ foo
 
 // -----
 
+// A kernel in a module of its own, as an IR that was printed and put into a file
+module {
+  // expected-error @below {{kernel 'k' stands inside of another module, where it is not seen [misplaced-operation]}}
+  module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  }
+  module {
+    // expected-error @below {{component 'a' stands inside of another module, where it is not seen}}
+    module @a attributes {pipelink.component = {abi = 1}} {
+    }
+  }
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+}
+
+// -----
+
 // An unknown operation
 module @a attributes {pipelink.component = {abi = 1}} {
   // expected-error @below {{unknown operation 'pipelink.rol' [unknown-operation]}}

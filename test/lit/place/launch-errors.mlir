@@ -262,3 +262,20 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.bind"() {param = @a::@e, to = "65536 * 65536"} : () -> ()
   "pipelink.bind"() {param = @a::@h, value = 1.0e39} : () -> ()
 }
+
+
+// -----
+
+// A stride that the tensor does not have; a value derived of extents may be one, of another tensor.
+module @x.a attributes {pipelink.component = {abi = 1, images = [{arch = "sm_80"}]}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.tensor"() {name = "a", element = "f32", shape = ["B", "S"], access = "read"} : () -> ()
+  "pipelink.tensor"() {name = "first", element = "i32", shape = ["T + 1"], access = "read"} : () -> ()
+  "pipelink.derive"() {name = "T", value = "B * ceildiv(S, 128)"} : () -> ()
+  // expected-error @+1 {{derived value 'Q' asks for stride 2 of 'a' in 'stride(a, 2)', which has 2 [unknown-symbol]}}
+  "pipelink.derive"() {name = "Q", value = "stride(a, 2)"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @x.a} : () -> ()
+  "pipelink.grid"() {value = ["T", "1", "1"]} : () -> ()
+}
