@@ -39,6 +39,8 @@ class Flight:
         if event.verb == ISSUE:
             ports = reads.get(kind, ()) if event.source is None else (event.source,)
             opened[kind] = tuple(sorted({**dict(opened.get(kind, ())), **dict.fromkeys(ports, 0)}.items()))
+        elif event.verb == "store":  # out of a buffer
+            opened["bulk"] = tuple(sorted({**dict(opened.get("bulk", ())), kind: 0}.items()))
         elif event.verb == COMMIT:
             groups[kind] = (opened.pop(kind, ()), *groups.get(kind, ()))[:_MOST_GROUPS]
         elif event.verb == WAIT:
@@ -59,6 +61,11 @@ class Flight:
             if any(dict(group).get(port, -1) >= oldest for group in found):
                 return kind
         return None
+
+    def stores(self, buffer: str) -> int:
+        """The groups, and what is in none yet, that may still read a buffer."""
+        open_ = dict(self.open).get("bulk", ())
+        return sum(buffer in dict(group) for group in (open_, *dict(self.groups).get("bulk", ())))
 
 
 def _aged(group: Group, port: str) -> Group:

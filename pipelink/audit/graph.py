@@ -225,7 +225,7 @@ class Graph:
 
 
 #: What threads may do apart from each other: a call runs its answer in whoever calls.
-_QUIET: Final = frozenset(("call", "read", "write"))
+_QUIET: Final = frozenset(("call", *TOUCHES))
 _LEAVES: Final = frozenset(("bra", "brx", "ret", "exit", "trap"))
 #: What computes a value that can be followed: their operands matter.
 FOLLOWED: Final = frozenset(

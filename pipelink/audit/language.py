@@ -17,7 +17,7 @@ from pipelink.support.diagnostics import LinkError
 from pipelink.support.protocol import Action, Block, Choose, Fence, Rank, Repeat, Until
 from pipelink.support.protocol_text import actions_of, count_names, count_value
 
-TOUCHES: Final = frozenset(("read", "write"))
+TOUCHES: Final = frozenset(("read", "write", "store", "stored"))
 _GIVES: Final = frozenset(("release", "commit", "copy"))
 _MOST_HELD: Final = 64  # slots of a port
 _UNROLLED: Final = 256  # rounds of a loop
@@ -55,7 +55,8 @@ class Event:
 class Subjects:
     """What the steps of a protocol are about: ``calls`` are call ports, ``signals`` ports whose steps are not followed,
     ``ending`` outputs that end, ``tiles`` the bytes of a slot's tiles by port, ``mbarriers`` those of the component's
-    own, ``buffers`` its shared and tensor memory."""
+    own, ``buffers`` its shared and tensor memory.  ``stores``: the protocol tells bulk copies out of buffers from other
+    reads."""
 
     calls: frozenset[str]
     signals: frozenset[str]
@@ -63,6 +64,7 @@ class Subjects:
     tiles: Mapping[str, tuple[int | None, ...]]
     mbarriers: frozenset[str]
     buffers: frozenset[str]
+    stores: bool = False
 
 
 @dataclass(frozen=True)
@@ -254,7 +256,8 @@ class Language:
             found.append(state)
         elif subject in self._subjects.mbarriers and verb == "wait" and not state.count(f"{subject} waited"):
             found.append(state)  # for the phase before the first, which is over at once
-        if step.kind == "touch" and (subject, verb) in step.touches:
+        told = (subject, "read") if verb == "store" and not self._subjects.stores else (subject, verb)
+        if step.kind == "touch" and told in step.touches:
             found.append(state)
         elif (step.subject, step.verb) != (subject, verb):
             pass

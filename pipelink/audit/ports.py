@@ -24,7 +24,7 @@ VERB_OF: Final = {
     for name, function in resource.functions.items() if function.verb
 }  # fmt: skip
 _STEPS: Final = frozenset(VERB_OF.values())
-_TOUCHES: Final = frozenset(("read", "write"))
+_TOUCHES: Final = frozenset(("read", "write", "store", "stored"))
 #: What instructions at an mbarrier are in a protocol, by how their names begin (PTX ISA, mbarrier).
 MBARRIER_VERBS: Final = {
     "mbarrier.arrive": "arrive",

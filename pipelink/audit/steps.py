@@ -21,7 +21,7 @@ from pipelink.audit.flight import COMMIT, ISSUE, WAIT
 from pipelink.audit.graph import Graph, Step
 from pipelink.audit.language import Event, Language, Subjects, UndecidedError
 from pipelink.audit.ports import MBARRIER_VERBS, VERB_OF
-from pipelink.audit.report import Problem, Row
+from pipelink.audit.report import Problem, Row, listed
 from pipelink.audit.terms import Atom, Unknown, Value
 from pipelink.audit.values import SPECIAL, number, parameter_of, registers
 from pipelink.audit.walk import Finding, Walk
@@ -53,6 +53,10 @@ def rows(reading: Reading) -> Iterator[Row]:
     try:
         comparison = _Comparison(reading, protocol)
         finding = comparison.run(protocol.body)
+        if not comparison.subjects.stores and comparison.reader.copied:
+            names = listed(f"'{name}'" for name in sorted(comparison.reader.copied))
+            why = f"bulk copies read {names}, and it says 'read' where it could say 'store'"
+            problems.append(_unproven(reading, protocol, why))
         if finding is not None and not (finding.event is None and comparison.counted()):
             problems.append(_problem(reading, protocol, finding))
     except UndecidedError as why:
@@ -78,7 +82,8 @@ def _problem(reading: Reading, protocol: Protocol, finding: Finding) -> Problem:
     if finding.reader:
         reader = {"wgmma": "wgmma", "bulk": "a bulk copy to global memory"}[finding.reader]
         assert finding.event is not None
-        message = f"{reading.what} releases a slot of '{finding.event.subject}' that {reader} may still read"
+        does = "writes" if finding.event.verb == "write" else "releases a slot of"
+        message = f"{reading.what} {does} '{finding.event.subject}', which {reader} may still read"
         hint = f"wait for the group that reads it before: {_WAITS[finding.reader]}"
         if finding.certain:
             return reading.problem("error", "async-read", message, *quotes, hint=hint)
@@ -200,6 +205,7 @@ class _Reader:
             for name in count_names(step.count)
         }  # fmt: skip
         self.used = self.buffers & {use.resource for use, _ in self.reading.uses}
+        self.copied: set[str] = set()  # buffers that bulk copies read
         self.loads: dict[int, Unknown | int] = {}
         self.named = {action.subject for action in actions_of(self.protocol.body)}
 
@@ -247,7 +253,7 @@ class _Reader:
     def _asynchronous(self, function: str, instruction: Instruction) -> Event | None:
         parts = instruction.parts
         kind = "wgmma" if parts[0] == "wgmma" else "bulk" if parts[:3] == ("cp", "async", "bulk") else ""
-        if not kind or not self.reads[kind]:
+        if not kind or not (self.reads[kind] or (kind == "bulk" and self.used)):
             return None
         if any(part.startswith("commit_group") for part in parts):
             return Event(kind, COMMIT)
@@ -273,7 +279,9 @@ class _Reader:
             if use.resource in self.buffers:
                 name = self.reading.claims.resources[use.resource][1].name
                 if name in self.named:
-                    return Event(name, "read" if reads else "write")
+                    if instruction.parts[0] == "cp":
+                        self.copied.add(name)
+                    return Event(name, "store" if instruction.parts[0] == "cp" else "read" if reads else "write")
         return None
 
     def _from(self, function: str, operands: tuple[str, ...]) -> Iterator[Use]:
@@ -391,7 +399,13 @@ class _Comparison:
         self.claims, self.protocol = reading.claims, protocol
         self.reader = _Reader(reading, protocol)
         self.graph = Graph(reading.functions, self.reader.classify, self.reader.needed, self.reader.parts)
-        self.subjects = _subjects(self.claims)
+        actions = list(actions_of(protocol.body))
+        stores = {action.subject for action in actions if action.verb == "store"}
+        self.subjects = replace(_subjects(self.claims), stores=bool(stores))
+        self.keeps = dict.fromkeys(stores, 0)
+        for action in actions:
+            if action.verb == "stored" and action.subject in stores:
+                self.keeps[action.subject] = max(self.keeps[action.subject], action.keep)
         role = self.claims.role(reading.code)
         one = role is not None and role.values.get("threads") == "one"
         self.threads = 1 if one else threads_of(role) if role is not None else _most_threads(self.claims)
@@ -407,7 +421,7 @@ class _Comparison:
         ]
         reader, given = self.reader, {**dict(_counts(self.claims, body)), **(known or {})}
         return Walk(
-            self.graph, self.threads, languages, reader.load, reader.refine, given, reader.reads, rounds + 2
+            self.graph, self.threads, languages, reader.load, reader.refine, given, reader.reads, self.keeps, rounds + 2
         ).run()
 
     def counted(self) -> bool:

@@ -40,6 +40,7 @@ _EXACTLY: Final = 1 << 62  # the largest number that is counted to where the cod
 _ROUGHLY: Final = 16
 _TRIES: Final = ("mbarrier.try_wait", "mbarrier.test_wait")
 _ENUMERATED: Final = 64  # values of an unknown number that are all tried
+_ANY: Final = 1 << 30  # bulk copies, where the protocol does not tell them apart
 _QUOTED: Final = 8  # steps of a way that a message shows
 
 
@@ -83,8 +84,9 @@ class _Way:
 @dataclass
 class Walk:
     """``load`` says what is known of an instruction that is not followed, ``threads`` how many threads the role has,
-    ``first`` what is known at the begin, ``reads`` the ports that asynchronous instructions of each kind read, and
-    ``slack`` how far beyond the numbers that the code compares with is counted."""
+    ``first`` what is known at the begin, ``reads`` the ports that asynchronous instructions of each kind read,
+    ``keeps`` how many bulk copies out of a buffer may be in flight when it is written, and ``slack`` how far beyond the
+    numbers that the code compares with is counted."""
 
     graph: Graph
     threads: int
@@ -93,6 +95,7 @@ class Walk:
     refine: Callable[[Event, Mapping[str, Value], Instruction], Event]
     first: Mapping[Atom, bool]
     reads: Mapping[str, tuple[str, ...]]
+    keeps: Mapping[str, int]
     slack: int = 4
     caps: dict[str, int] = field(default_factory=dict[str, int])
 
@@ -232,6 +235,8 @@ class Walk:
             return self._finding(event, state, way)
         if event.verb == "release" and (reader := state.flight.reading(event.subject, state.states)):
             return replace(self._finding(event, state, way), reader=reader)
+        if event.verb == "write" and state.flight.stores(event.subject) > self.keeps.get(event.subject, _ANY):
+            return replace(self._finding(event, state, way), reader="bulk")
         return replace(state, states=states, flight=flight), on
 
     def _finding(self, event: Event | None, state: _State, way: _Way) -> Finding:

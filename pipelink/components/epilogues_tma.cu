@@ -56,7 +56,7 @@ __device__ __forceinline__ void store_staged(const pl::tile_map<staged_tile<Elem
 #define PLC_STORE_TMA(NAME, ELEMENT)                                                      \
   PL_COMPONENT(NAME) {                                                                    \
     PLC_STAGED_OUTPUT(ELEMENT, "plain", 2);                                               \
-    PL_PROTOCOL(store, "repeat 2 { staging.write; fence async; staging.read; }");         \
+    PL_PROTOCOL(store, "repeat 2 { staging.stored keep 1; staging.write; fence async; staging.store; }"); \
     PL_DEFINE(store)(pl::self self, plc::chunk& values, int row, int col) -> void {       \
       const unsigned to = buffer(self);                                                   \
       plc::store_staged<ELEMENT, 0, 1>(map_out(self), to, values, row, col);              \
@@ -66,7 +66,7 @@ __device__ __forceinline__ void store_staged(const pl::tile_map<staged_tile<Elem
 #define PLC_SWIGLU_TMA(NAME, ELEMENT)                                                     \
   PL_COMPONENT(NAME) {                                                                    \
     PLC_STAGED_OUTPUT(ELEMENT, "gated32", 1);                                             \
-    PL_PROTOCOL(store, "staging.write; fence async; staging.read;");                      \
+    PL_PROTOCOL(store, "staging.stored; staging.write; fence async; staging.store;");   \
     PL_DEFINE(store)(pl::self self, plc::chunk& values, int row, int col) -> void {       \
       const auto result = plc::gated(values, plc::silu_of);                               \
       plc::store_staged<ELEMENT, 0, 0>(map_out(self), buffer(self), result, row, col / 2); \

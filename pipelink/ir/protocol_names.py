@@ -33,9 +33,10 @@ PORT_VERBS: dict[tuple[str, str], tuple[str, ...]] = {
     ("lease", "borrows"): ("borrow", "return"),
 }
 BARRIER_VERBS = ("sync", "arrive")
-BUFFER_VERBS = ("read", "write")
+BUFFER_VERBS = ("read", "write", "store", "stored")
+COLUMNS_VERBS = ("read", "write")
 MBARRIER_VERBS = ("arrive", "wait")
-KEEPING = ("release", "commit", "copy")
+KEEPING = ("release", "commit", "copy")  # slots; ``stored`` keeps copies in flight
 
 
 def check_names(component: Component, of: str, body: Block) -> list[ProtocolError]:
@@ -71,7 +72,7 @@ def _check_action(component: Component, role: Role | None, action: Action) -> No
         if action.verb == "call":
             raise ProtocolError(f"{subject} is no call port: say what is done to it", column, _listed(verbs))
         raise ProtocolError(f"{subject} has no '{action.verb}'", column, nearest(action.verb, verbs) or _listed(verbs))
-    if action.keep and action.verb not in KEEPING:
+    if action.keep and action.verb not in (*KEEPING, "stored"):
         raise ProtocolError(f"'{action.verb}' keeps nothing: keep belongs to {', '.join(KEEPING)}", action.column)
     if action.by is not None:
         _check_callers(role, action.by, action.column)
@@ -90,8 +91,10 @@ def _verbs(component: Component, role: Role | None, action: Action) -> tuple[str
         return port_verbs(port)
     if name in component.barriers:
         return BARRIER_VERBS
-    if name in component.smem or name in component.tmem:
+    if name in component.smem:
         return BUFFER_VERBS
+    if name in component.tmem:
+        return COLUMNS_VERBS
     if name in component.mbarriers:
         return MBARRIER_VERBS
     known = [*component.ports, *component.barriers, *component.smem, *component.tmem, *component.mbarriers]

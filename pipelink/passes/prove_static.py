@@ -20,6 +20,7 @@ from pipelink.ir.views import Component, Connect, Kernel, Port, Program
 from pipelink.model.demand import Scope, spelled
 from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.passes.prove_memory import Regions, check_memory
+from pipelink.passes.prove_proxies import check_proxies
 from pipelink.passes.prove_shape import check_shape
 from pipelink.passes.prove_threads import barrier_uses, check_threads
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note
@@ -69,6 +70,7 @@ def check_static(kernel: Kernel, components: Mapping[str, Component], diagnostic
         _check_peers(kernel, placement, ends, diagnostics)
     for name, component in lifetimes.components.items():
         _check_polls(kernel, name, component, diagnostics)
+        check_proxies(name, component, diagnostics)
     _check_cursors(kernel, lifetimes, diagnostics)
     _check_residency(kernel, lifetimes.components, diagnostics)
     _check_resident_columns(kernel, placement, facts, diagnostics)

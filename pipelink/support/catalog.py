@@ -212,7 +212,7 @@ CATALOG: dict[str, str] = {
     "foreign-port": "a role uses what is declared to be another role's",
     "touch-mismatch": "no instruction touches a port's data in the declared way",
     "protocol-untrue": "a role's stated protocol and its code do different things",
-    "async-read": "code gives a slot back while an asynchronous instruction may still read it",
+    "async-read": "shared memory is given back or written while an asynchronous instruction may still read it",
     "register-need": "a role needs more registers than its range ends with",
     "register-minimum": "a role spills registers at the count that its range begins with",
 }

@@ -208,6 +208,8 @@ class Builder(Uses):
             self.barrier(mover, name, placed, declared, threads, warps, action.verb == "sync")
         elif action.subject in component.smem:
             self.touched.add((instance, action.subject))
+            if action.verb == "stored":  # its own copies have read: what a thread knows of others stays
+                return
             address = self.placed(self.instances[instance])["smem"][action.subject]
             size = component.smem[action.subject].bytes
             mode = "w" if action.verb == "write" else "r"

@@ -346,7 +346,7 @@ class Writer:
             )  # fmt: skip
             return
         place = self.resources.buffer(self.agent, instance, name)
-        if place is not None:
+        if place is not None and action.verb != "stored":  # that a wait comes in time, ``prove_proxies`` sees
             self.emit(ops.Touch(text=f"{action.verb} {label}", place=place, write=action.verb == "write"))
 
     def leave(self, turn: Turn) -> None:
