@@ -239,6 +239,8 @@ class _Reader:
         verb = VERB_OF.get(use.function, use.function)
         if kind == "call calls":  # what a loop goes by may be asked for ahead
             return Event(record.name, "call") if record.name not in self.counts else None
+        if kind == "mbarrier":
+            return Event(record.name, verb) if use.function == "wait" and record.name in self.named else None
         return Event(record.name, verb) if use.function in VERB_OF and kind.startswith(_PORTS) else None
 
     def _barrier(self, function: str, instruction: Instruction) -> Event | None:
