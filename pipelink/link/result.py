@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pipelink.audit.report import KernelReport
 from pipelink.backend.cache import Parts
-from pipelink.support.diagnostics import Diagnostic
+from pipelink.support.diagnostics import Diagnostic, render_json, render_text
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,20 +75,35 @@ def encode(linked: LinkedTarget) -> Parts:
     }
 
 
-def decode(parts: Parts, *, cached: bool) -> LinkedTarget:
-    """The result that :func:`encode` was given."""
-    meta: dict[str, Any] = json.loads(parts["meta.json"])
-    return LinkedTarget(
-        name=meta["name"],
-        arch=meta["arch"],
-        cubin=parts["cubin"],
-        launch=meta["launch"],
-        placement=meta["placement"],
-        audit=KernelReport.from_json(meta["audit"]),
-        log=parts["log"].decode(),
-        toolkit=meta["toolkit"],
-        warnings=tuple(Diagnostic.from_json(item) for item in meta["warnings"]),
-        map_svg=parts["map.svg"].decode(),
-        map_text=parts["map.txt"].decode(),
-        cached=cached,
-    )
+def decode(parts: Parts) -> LinkedTarget:
+    """The result that :func:`encode` was given.  Raises ValueError where the parts are something else."""
+    try:
+        meta: dict[str, Any] = json.loads(parts["meta.json"])
+        linked = LinkedTarget(
+            name=_typed(meta["name"], str),
+            arch=_typed(meta["arch"], str),
+            cubin=parts["cubin"],
+            launch=_typed(meta["launch"], dict),
+            placement=_typed(meta["placement"], dict),
+            audit=KernelReport.from_json(meta["audit"]),
+            log=parts["log"].decode(),
+            toolkit=_typed(meta["toolkit"], str),
+            warnings=tuple(Diagnostic.from_json(item) for item in meta["warnings"]),
+            map_svg=parts["map.svg"].decode(),
+            map_text=parts["map.txt"].decode(),
+        )
+        linked.audit.render()
+        render_json(linked.warnings)
+        for warning in linked.warnings:
+            render_text(warning)
+    except (KeyError, TypeError, AttributeError, RecursionError, IndexError) as problem:
+        raise ValueError(f"not a linked kernel: {problem}") from problem
+    if not linked.cubin.startswith(b"\x7fELF"):
+        raise ValueError("not a linked kernel: no cubin")
+    return linked
+
+
+def _typed(value: Any, kind: type[T]) -> T:
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r:.40} is no {kind.__name__}")
+    return value

@@ -31,13 +31,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from pipelink.backend.cache import Cache, default_folder
+from pipelink.backend.cache import Cache, Parts, default_folder
 from pipelink.link import key
 from pipelink.link.objects import audit_objects, object_images, verify_objects
 from pipelink.link.read import Source, read
 from pipelink.link.request import Observer, Request
 from pipelink.link.result import Emitted, LinkedTarget, decode, encode
 from pipelink.link.symbols import Symbols
+from pipelink.objects.model import LTOIR_MAGIC
 from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, Location, error
 
 if TYPE_CHECKING:
@@ -52,9 +53,10 @@ Stage = Literal["monolith", "mlir", "nvvm", "ltoir", "ptx"]
 _WATCH, _WATCH_ARCH = "watch.cu", "sm_80"  # what only debug links contain, and the oldest architecture that runs it
 
 
-def user_cache() -> Cache:
-    """The user's cache."""
-    return Cache(default_folder())
+def user_cache() -> Cache | None:
+    """The user's cache; None for a user without a home."""
+    folder = default_folder()
+    return None if folder is None else Cache(folder)
 
 
 def link(request: Request, *, cache: Cache | None = None, observer: Observer | None = None) -> LinkedTarget:
@@ -64,11 +66,11 @@ def link(request: Request, *, cache: Cache | None = None, observer: Observer | N
     watch = observer or Observer()
     request = request.loaded()
     if cache is None or watch.keep is not None:
-        return decode(encode(_run(request, cache, watch)), cached=False)
+        return decode(encode(_run(request, cache, watch)))
     with watch.timed("cache key"):
         wanted = key.key_of(request)
-    parts, hit = cache.fetch(wanted, lambda: encode(_run(request, cache, watch)))
-    return decode(parts, cached=hit)
+    linked, hit = cache.fetch(wanted, lambda: encode(_run(request, cache, watch)), decode)
+    return replace(linked, cached=hit)
 
 
 def emit(
@@ -352,7 +354,14 @@ def _compile_transfer(
         return build()["ltoir"]
     files = sorted(folder.glob("*.cu*"))
     known = key.key_of_transfer(name, arch, lineinfo=request.lineinfo, defines=defines, sources=files)
-    return cache.fetch(known, build)[0]["ltoir"]
+    return cache.fetch(known, build, _ltoir)[0]
+
+
+def _ltoir(parts: Parts) -> bytes:
+    code = parts.get("ltoir", b"")
+    if not code.startswith(LTOIR_MAGIC):
+        raise ValueError("no LTO-IR")
+    return code
 
 
 def link_inputs(

@@ -18,6 +18,7 @@ from pipelink.target import TARGETS, Target
 Value: TypeAlias = "int | str | bool | list[Value] | dict[str, Value]"
 ImageKind = Literal["ltoir", "cubin", "ptx"]
 
+LTOIR_MAGIC = b"\xed\x43\x4e\x7f"
 FATBIN_MAGIC = b"\x50\xed\x55\xba"
 
 

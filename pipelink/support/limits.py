@@ -50,6 +50,9 @@ PROTOCOL_NESTING: Final = 32  # blocks within each other in it
 PROTOCOL_STEPS: Final = 512  # steps of it
 PROTOCOL_NUMBER: Final = 1 << 20  # slots kept, threads and ranks that it names
 
+# The cache
+ENTRY_BYTES: Final = 1 << 30  # bytes of an entry
+
 # Packages
 PACKAGE_BYTES: Final = 512 << 20  # bytes of a .plk file
 PACKAGE_CODE: Final = 512 << 20  # bytes of all its cubins, unpacked

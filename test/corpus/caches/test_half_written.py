@@ -16,11 +16,11 @@ PARTS = {"cubin": b"code" * 100, "log": b"text"}
 @pytest.mark.parametrize("kept", [0, 7, 40, 41, 100, -1])
 def test_what_is_cut_off_is_built_again(tmp_path: Path, kept: int) -> None:
     cache = Cache(tmp_path)
-    cache.fetch(KEY, lambda: PARTS)
+    cache.fetch(KEY, lambda: PARTS, dict)
     cache.path(KEY).write_bytes(cache.path(KEY).read_bytes()[:kept])
     assert cache.load(KEY) is None
-    assert cache.fetch(KEY, lambda: PARTS) == (PARTS, False)
-    assert cache.fetch(KEY, dict) == (PARTS, True)
+    assert cache.fetch(KEY, lambda: PARTS, dict) == (PARTS, False)
+    assert cache.fetch(KEY, dict, dict) == (PARTS, True)
 
 
 def test_a_crash_before_the_rename_leaves_no_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,6 +31,6 @@ def test_a_crash_before_the_rename_leaves_no_entry(tmp_path: Path, monkeypatch: 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", crash)
         with pytest.raises(KeyboardInterrupt):
-            cache.fetch(KEY, lambda: PARTS)
+            cache.fetch(KEY, lambda: PARTS, dict)
     assert cache.load(KEY) is None
-    assert cache.fetch(KEY, lambda: PARTS) == (PARTS, False)
+    assert cache.fetch(KEY, lambda: PARTS, dict) == (PARTS, False)

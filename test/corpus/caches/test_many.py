@@ -16,7 +16,7 @@ def worker(folder: Path, results: "multiprocessing.Queue[tuple[bytes, bool]]") -
         time.sleep(0.2)
         return {"cubin": b"code"}
 
-    parts, hit = Cache(folder).fetch(KEY, build)
+    parts, hit = Cache(folder).fetch(KEY, build, dict)
     results.put((parts["cubin"], hit))
 
 

@@ -1,5 +1,6 @@
 """The cache under many processes, killed builders and damaged entries."""
 
+import hashlib
 import multiprocessing
 import os
 import signal
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipelink.backend.cache import Cache, Key, Parts, decode, default_folder, encode
+from pipelink.link import user_cache
 
 KEY = "ab" + "0" * 62
 PARTS: Parts = {"sm_90a.cubin": b"\x00\x01" * 1000, "empty": b"", "log": b"text"}
@@ -24,7 +26,7 @@ def build_slowly(folder: Path) -> Parts:
 
 def worker(folder: str, results: "multiprocessing.Queue[bool]") -> None:
     root = Path(folder)
-    parts, _ = Cache(root / "cache").fetch(KEY, lambda: build_slowly(root))
+    parts, _ = Cache(root / "cache").fetch(KEY, lambda: build_slowly(root), dict)
     results.put(parts == PARTS)
 
 
@@ -34,7 +36,7 @@ def doomed(folder: str) -> None:
         time.sleep(60)
         return {}
 
-    Cache(Path(folder) / "cache").fetch(KEY, build)
+    Cache(Path(folder) / "cache").fetch(KEY, build, dict)
 
 
 def count_builds(folder: Path) -> int:
@@ -77,29 +79,29 @@ def test_a_builder_killed_half_way_blocks_nobody(tmp_path: Path) -> None:
 
 def test_truncated_and_damaged_entries_are_built_again(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    assert cache.fetch(KEY, lambda: PARTS) == (PARTS, False)
-    assert cache.fetch(KEY, dict) == (PARTS, True)
+    assert cache.fetch(KEY, lambda: PARTS, dict) == (PARTS, False)
+    assert cache.fetch(KEY, dict, dict) == (PARTS, True)
     whole = cache.path(KEY).read_bytes()
     for damaged in (whole[:-1], whole[:20], b"", whole[:100] + b"?" + whole[101:], whole + b"more"):
         cache.path(KEY).write_bytes(damaged)
         assert cache.load(KEY) is None
-        assert cache.fetch(KEY, lambda: PARTS) == (PARTS, False)
+        assert cache.fetch(KEY, lambda: PARTS, dict) == (PARTS, False)
         assert cache.load(KEY) == PARTS
 
 
 def test_a_failed_build_stores_nothing(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     with pytest.raises(ZeroDivisionError):
-        cache.fetch(KEY, lambda: {"x": bytes(1 // 0)})
+        cache.fetch(KEY, lambda: {"x": bytes(1 // 0)}, dict)
     assert cache.load(KEY) is None
-    assert cache.fetch(KEY, lambda: PARTS) == (PARTS, False)
+    assert cache.fetch(KEY, lambda: PARTS, dict) == (PARTS, False)
 
 
 def test_a_folder_that_cannot_be_written_costs_only_the_caching(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    assert Cache(blocked).fetch(KEY, lambda: PARTS) == (PARTS, False)
-    assert Cache(blocked).fetch(KEY, lambda: PARTS) == (PARTS, False)
+    assert Cache(blocked).fetch(KEY, lambda: PARTS, dict) == (PARTS, False)
+    assert Cache(blocked).fetch(KEY, lambda: PARTS, dict) == (PARTS, False)
 
 
 def test_entries_round_trip() -> None:
@@ -136,3 +138,74 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.delenv("PIPELINK_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert default_folder() == tmp_path / "pipelink"
+
+
+def test_folders_and_entries_are_the_users_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        cache = Cache(tmp_path / "cache")
+        cache.fetch(KEY, lambda: PARTS, dict)
+    finally:
+        os.umask(before)
+    made = (cache.folder, cache.path(KEY).parent, cache.path(KEY))
+    assert [oct(path.stat().st_mode & 0o777) for path in made] == ["0o700", "0o700", "0o600"]
+    cache.folder.chmod(0o777)  # as it was made once; what others have put there is another user's
+    assert cache.load(KEY) is None
+    assert cache.fetch(KEY, dict, dict) == (PARTS, True)  # which is why the folder is closed, and this one kept
+    assert cache.folder.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_what_another_user_owns_is_no_entry(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.fetch(KEY, lambda: {"x": b"theirs"}, dict)
+    os.chown(cache.path(KEY), 4321, 4321)
+    assert cache.fetch(KEY, lambda: PARTS, dict) == (PARTS, False)
+    os.chown(tmp_path, 4321, 4321)
+    assert cache.load(KEY) is None
+    assert cache.fetch(KEY, lambda: PARTS, dict) == (PARTS, False)
+
+
+def test_entries_and_locks_that_are_something_else(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.fetch(KEY, lambda: PARTS, dict)
+    path, lock, mine = cache.path(KEY), cache.path(KEY).with_suffix(".lock"), tmp_path / "mine"
+    mine.write_bytes(path.read_bytes())
+    for place in (path, lock):
+        for make in (lambda p: p.symlink_to(mine), lambda p: os.mkfifo(p), lambda p: os.link(mine, p), Path.mkdir):
+            path.unlink(missing_ok=True)
+            make(place)
+            assert cache.fetch(KEY, lambda: PARTS, dict) == (PARTS, False)
+            assert decode(mine.read_bytes()) == PARTS
+            if place.is_dir():
+                place.rmdir()
+            place.unlink(missing_ok=True)
+
+
+def test_another_content_is_a_miss(tmp_path: Path) -> None:
+    def read(parts: Parts) -> bytes:
+        if list(parts) != ["log"]:
+            raise ValueError("another content")
+        return parts["log"]
+
+    cache = Cache(tmp_path)
+    cache.store(KEY, {"x": b""})
+    assert cache.fetch(KEY, lambda: {"log": b"right"}, read) == (b"right", False)
+    assert cache.fetch(KEY, lambda: {"log": b"right"}, read) == (b"right", True)
+
+
+@pytest.mark.parametrize("index", [b"[]", b"{", b'{"a": -1}', b'{"a": "1"}', b'{"a": 1e9}', b"[" * 9999, b'{"a": 5}'])
+def test_an_index_that_is_none(index: bytes) -> None:
+    body = len(index).to_bytes(8, "little") + index + b"data"
+    assert decode(b"PLcache1" + hashlib.sha256(body).digest() + body) is None
+
+
+def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("PIPELINK_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", none)
+    assert default_folder() is None
+    assert user_cache() is None

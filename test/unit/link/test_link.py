@@ -1,5 +1,6 @@
 """Links through the orchestration: the cache key's inputs, many processes, refusals, what an observer sees."""
 
+import json
 import multiprocessing
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from pipelink.backend import sass, toolchain
 from pipelink.backend.cache import Cache
 from pipelink.link import LinkedTarget, Observer, Request, emit, key, key_of, link
 from pipelink.link.objects import begin
+from pipelink.link.result import decode
 from pipelink.link.steps import pipeline
 from pipelink.objects import Object, read_objects
 from pipelink.passes.pipeline import pass_name
@@ -119,6 +121,15 @@ def test_a_link_is_cached(request_: Request, tmp_path: Path) -> None:
     second = link(request_, cache=cache, observer=Observer())
     assert second.cached
     assert replace(second, cached=False) == first
+    whole = cache.load(key_of(request_))
+    assert whole is not None
+    meta = json.loads(whole["meta.json"])
+    others = [{**whole, "meta.json": json.dumps({**meta, name: 1}).encode()} for name in meta]
+    for other in [{}, {"meta.json": b"[]"}, {**whole, "log": b"\xff"}, {**whole, "cubin": b"MZ"}, *others]:
+        with pytest.raises(ValueError):  # noqa: PT011
+            decode(other)
+    cache.store(key_of(request_), {})
+    assert not link(request_, cache=cache).cached
 
 
 def test_an_object_is_verified_once(request_: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
