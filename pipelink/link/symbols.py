@@ -79,8 +79,11 @@ class Symbols:
         wanted = key.key_of_symbols(arch, [(item.data, tuple(item.roots)) for item in self._inputs])
         kept = cache.load(wanted) if cache is not None else None
         if kept is not None:
-            self._undefined.append(symbols.Undefined.from_json(json.loads(kept["undefined.json"])))
-            return
+            try:
+                self._undefined.append(symbols.Undefined.from_json(json.loads(kept["undefined.json"])))
+                return
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                pass  # an entry of other content
         undefined = symbols.apart(self._inputs, arch, found)
         if undefined is None:
             names = ", ".join(f"'{item.name}'" for item in self._inputs)

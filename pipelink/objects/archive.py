@@ -16,13 +16,13 @@ _HEADER = 60  # bytes before each member
 _TABLES = ("/", "//", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64")
 
 
-def members(data: bytes, path: str, where: Location) -> Iterator[tuple[str, bytes]]:
+def members(data: bytes, path: str, where: Location) -> Iterator[tuple[str, memoryview]]:
     """The members of archive ``data``.
     Raises LinkError ``not-an-object``, ``truncated-object``, ``corrupt-object`` or ``oversized-object``."""
     if data.startswith(THIN_MAGIC):
         hint = "make it without ar's option T"
         raise error("not-an-object", f"'{path}' is a thin archive, which holds only names of files", where, hint=hint)
-    names = b""
+    view, names = memoryview(data), b""
     at, count = len(MAGIC), 0
     while at < len(data):
         if at + _HEADER > len(data):
@@ -38,21 +38,23 @@ def members(data: bytes, path: str, where: Location) -> Iterator[tuple[str, byte
         count += 1
         if count > limits.MEMBERS:
             raise error("oversized-object", f"'{path}' has more than {limits.MEMBERS} members", where)
-        content = data[at : at + size]
+        content = view[at : at + size]
         at += size + size % 2
         name = header[:16].decode("utf-8", "replace").rstrip()
         if name == "//":
-            names = content
+            names = bytes(content)
             continue
         if name.startswith("#1/") and name[3:].isdigit():  # BSD: the name leads the content
             length = int(name[3:])
-            name, content = content[:length].rstrip(b"\0").decode("utf-8", "replace"), content[length:]
+            name, content = bytes(content[:length]).rstrip(b"\0").decode("utf-8", "replace"), content[length:]
         elif name.startswith("/") and name[1:].isdigit():  # GNU: an offset into the name table
-            end = names.find(b"/\n", int(name[1:]))
+            end = names.find(b"/\n", int(name[1:]), int(name[1:]) + limits.NAME + 2)
             if end < 0:
                 raise error("corrupt-object", f"'{path}' is corrupt: a member's name is not in its table", where)
             name = names[int(name[1:]) : end].decode("utf-8", "replace")
         elif name not in _TABLES:
             name = name.removesuffix("/")
+        if len(name) > limits.NAME:
+            raise error("corrupt-object", f"'{path}' is corrupt: a member's name has {len(name)} bytes", where)
         if name not in _TABLES:
             yield name, content

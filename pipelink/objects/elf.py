@@ -1,7 +1,8 @@
 """Sections of an ELF relocatable object, read with every bound checked.
 
 Input: the bytes of a 64-bit little-endian ``ET_REL`` file.  Output: sections by name, and where relocations point.
-Only what component objects need; a general ELF library trusts table sizes that hostile input gets to choose.
+Only what component objects need; a general ELF library trusts table sizes that hostile input gets to choose.  Sections
+are views of the bytes, so that any number of them may lie over one another, and what is looked at is counted.
 Source: System V ABI, chapters 4 and 5.
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
+from pipelink.support import limits
 from pipelink.support.diagnostics import Location, error
 
 MAGIC = b"\x7fELF"
@@ -35,7 +37,7 @@ class Section:
     type: int
     link: int
     info: int
-    data: bytes
+    data: memoryview
 
 
 class ElfObject:
@@ -44,9 +46,9 @@ class ElfObject:
     Raises LinkError ``not-an-object``, ``truncated-object``, ``corrupt-object`` or ``oversized-object``.
     """
 
-    def __init__(self, data: bytes, name: str, where: Location) -> None:
+    def __init__(self, data: bytes | memoryview, name: str, where: Location) -> None:
         self._name, self._where = name, where
-        if not data.startswith(MAGIC):
+        if data[:4] != MAGIC:
             raise error("not-an-object", f"'{name}' is not an ELF object", where)
         if len(data) < 64:
             self._truncated("its header")
@@ -61,20 +63,26 @@ class ElfObject:
             self._corrupt(f"its section table has {count} entries of {size} bytes, names in entry {names}")
         if table + count * size > len(data):
             self._truncated("its section table")
+        view = memoryview(data)
         headers = [_SECTION.unpack_from(data, table + i * size) for i in range(count)]
 
-        def content(index: int) -> bytes:
+        def content(index: int) -> memoryview:
             _, type_, _, _, offset, length = headers[index][:6]
             if type_ in (0, _NOBITS):
-                return b""
+                return view[:0]
             if offset + length > len(data):
                 self._truncated(f"section {index}")
-            return data[offset : offset + length]
+            return view[offset : offset + length]
 
-        strings = content(names)
+        strings = bytes(content(names))
         self.sections: tuple[Section, ...] = tuple(
             Section(i, self._string(strings, h[0]), h[1], h[6], h[7], content(i)) for i, h in enumerate(headers)
         )
+        self._tables: dict[int, list[Section]] = {}
+        for section in self.sections:
+            if section.type == 4:  # SHT_RELA
+                self._tables.setdefault(section.info, []).append(section)
+        self._relocations = 0
 
     def named(self, name: str) -> Iterator[Section]:
         """Every section of that name (objects may have several)."""
@@ -83,9 +91,11 @@ class ElfObject:
     def pointers(self, section: Section) -> dict[int, tuple[Section, int]]:
         """Where the 64-bit relocations of ``section`` point: offset in it -> (section, offset in that)."""
         found: dict[int, tuple[Section, int]] = {}
-        for table in self.sections:
-            if table.type != 4 or table.info != section.index:  # SHT_RELA
-                continue
+        for table in self._tables.get(section.index, ()):
+            self._relocations += len(table.data) // _RELA.size
+            if self._relocations > limits.RELOCATIONS:
+                message = f"'{self._name}' has more than {limits.RELOCATIONS} relocations of fat binaries"
+                raise error("oversized-object", message, self._where)
             symbols = self._at(table.link).data
             for at in range(0, len(table.data) - _RELA.size + 1, _RELA.size):
                 offset, info, addend = _RELA.unpack_from(table.data, at)
@@ -102,9 +112,9 @@ class ElfObject:
         return self.sections[index]
 
     def _string(self, strings: bytes, offset: int) -> str:
-        end = strings.find(b"\0", offset)
-        if offset > len(strings) or end < 0:
-            self._corrupt("a section's name lies outside the string table")
+        end = strings.find(b"\0", offset, offset + limits.NAME + 1)
+        if end < 0:
+            self._corrupt(f"a section's name lies outside the string table, or has more than {limits.NAME} bytes")
         return strings[offset:end].decode("utf-8", "replace")
 
     def _truncated(self, what: str) -> NoReturn:

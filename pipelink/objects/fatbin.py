@@ -18,6 +18,7 @@ from pipelink.support.diagnostics import Location, error
 WRAPPER_MAGIC = 0x466243B1  # of an entry of .nvFatBinSegment
 WRAPPER_BYTES = 24
 
+HEADER_BYTES = 16
 _HEADER = struct.Struct("<IHHQ")  # magic, version, header bytes, payload bytes
 _ENTRY = struct.Struct("<HHIQIIHHIIIQ")  # kind, version, header and padded bytes, packed bytes, …, arch, …, flags
 _KINDS = {1: "ptx", 2: "cubin", 8: "ltoir"}
@@ -25,7 +26,7 @@ _COMPRESSED = 0x8000 | 0x2000  # flags: zstd, lz4
 _SUFFIX = ((0x100000, "a"), (0x200000, "f"))  # flags: architecture- and family-specific code
 
 
-def split(data: bytes, toolkit: str, unit: int, name: str, where: Location) -> list[Image]:
+def split(data: bytes | memoryview, toolkit: str, unit: int, name: str, where: Location) -> list[Image]:
     """The images of the fatbin at the start of ``data`` (which may go on behind it).
     Raises LinkError ``truncated-object``, ``corrupt-object`` or ``oversized-object``."""
 
@@ -58,9 +59,9 @@ def split(data: bytes, toolkit: str, unit: int, name: str, where: Location) -> l
             corrupt(f"an image of {length} + {padded} bytes in {end - at}")
         if kind in _KINDS:  # others (relocatable PTX and such) are for other tools
             if flags & _COMPRESSED:
-                content = _HEADER.pack(magic, 1, _HEADER.size, stop - at) + data[at:stop]
+                content = _HEADER.pack(magic, 1, _HEADER.size, stop - at) + bytes(data[at:stop])
             else:
-                content = data[at + length : stop]
+                content = bytes(data[at + length : stop])
             suffix = "".join(letter for bit, letter in _SUFFIX if flags & bit)
             images.append(Image(f"sm_{arch}{suffix}", cast(ImageKind, _KINDS[kind]), toolkit, content, unit))
         at = stop

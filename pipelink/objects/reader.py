@@ -65,13 +65,15 @@ def duplicate(first: tuple[Object, ContractComponent], second: tuple[Object, Con
     )
 
 
-def _object(data: bytes, path: str, member: str, diagnostics: Diagnostics) -> Object:
+def _object(data: bytes | memoryview, path: str, member: str, diagnostics: Diagnostics) -> Object:
     name = f"{path}({member})" if member else path
     where = Location(path)
     parsed = elf.ElfObject(data, name, where)
-    contract = b"".join(section.data for section in parsed.named(SECTION))
+    sections = [section.data for section in parsed.named(SECTION)]
+    records.refuse_oversized(sum(map(len, sections)), name, where)
+    contract = b"".join(sections)
     components = records.parse(contract, name, where, diagnostics) if contract else ()
-    images = _images(parsed, components[0].toolkit if components else "", name, where)
+    images = _images(parsed, len(data), components[0].toolkit if components else "", name, where)
     lto = any(section.name.startswith(".gnu.lto_") for section in parsed.sections)
     if not components and not member and (lto or not images):
         hint = "the host compiler's -flto hides the contract: compile components without it" if lto else None
@@ -99,9 +101,9 @@ def _require_ltoir(images: tuple[Image, ...], component: ContractComponent | Non
         raise error("no-ltoir", message, where, notes=notes, hint=hint)
 
 
-def _images(parsed: elf.ElfObject, toolkit: str, name: str, where: Location) -> tuple[Image, ...]:
+def _images(parsed: elf.ElfObject, size: int, toolkit: str, name: str, where: Location) -> tuple[Image, ...]:
     images: list[Image] = []
-    unit = 0
+    unit = taken = 0
     for section in parsed.named(".nvFatBinSegment"):
         pointers = parsed.pointers(section)
         for at in range(0, len(section.data), fatbin.WRAPPER_BYTES):
@@ -113,6 +115,11 @@ def _images(parsed: elf.ElfObject, toolkit: str, name: str, where: Location) -> 
             target, offset = pointers[at + 8]
             if not 0 <= offset <= len(target.data):
                 raise error("truncated-object", f"'{name}' ends before fatbin {unit} does", where)
-            images += fatbin.split(target.data[offset:], toolkit, unit, name, where)
+            found = fatbin.split(target.data[offset:], toolkit, unit, name, where)
+            images += found
+            taken += sum(len(image.data) for image in found)
             unit += 1
+            if taken > size + len(images) * fatbin.HEADER_BYTES or unit > limits.UNITS:
+                message = f"'{name}' has more code than bytes, or more than {limits.UNITS} fatbins"
+                raise error("oversized-object", message, where)
     return tuple(images)

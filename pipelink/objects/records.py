@@ -194,9 +194,7 @@ def parse(contract: bytes, origin: str, where: Location, diagnostics: Diagnostic
     Warnings go to ``diagnostics``.  Raises LinkError ``corrupt-contract``, ``future-contract``, ``oversized-object``,
     ``duplicate-component``, ``missing-definition``, ``bad-protocol`` or ``no-contract``.
     """
-    if len(contract) > limits.CONTRACT_BYTES:
-        message = f"the contract of '{origin}' has {len(contract)} bytes, the limit is {limits.CONTRACT_BYTES}"
-        raise error("oversized-object", message, where)
+    refuse_oversized(len(contract), origin, where)
     if contract and contract[-1]:
         raise error("corrupt-contract", f"the contract of '{origin}' ends inside a record", where)
     texts = [text for text in contract.split(b"\0") if text]
@@ -205,6 +203,13 @@ def parse(contract: bytes, origin: str, where: Location, diagnostics: Diagnostic
         raise error("oversized-object", message, where)
     records = [record for text in texts if (record := _Parser(text, origin, where, diagnostics).record()) is not None]
     return assemble(records, origin, where)
+
+
+def refuse_oversized(size: int, origin: str, where: Location) -> None:
+    """Raises LinkError ``oversized-object`` where a contract has more bytes than it may have."""
+    if size > limits.CONTRACT_BYTES:
+        message = f"the contract of '{origin}' has {size} bytes, the limit is {limits.CONTRACT_BYTES}"
+        raise error("oversized-object", message, where)
 
 
 def parse_record(text: bytes, origin: str, where: Location, diagnostics: Diagnostics) -> Record | None:
@@ -341,7 +346,9 @@ class _Parser:
     def _unknown(self, message: str, name: str, known: Iterable[str], place: Location, *, required: bool) -> None:
         if required:
             raise error("future-contract", f"{message}, which the component requires", place)
-        self._diagnostics.warning("unknown-record", f"{message} is ignored", place, hint=nearest(name, known))
+        few = len(self._diagnostics.items) < limits.HINTS and len(name) <= limits.NAME
+        hint = nearest(name, known) if few else None  # each costs a comparison with all names
+        self._diagnostics.warning("unknown-record", f"{message} is ignored", place, hint=hint)
 
     def _require(self, values: dict[str, Any], key: str, check: Check) -> None:
         subject = f"{values.get('op')!r:.40} {values.get('name')!r:.80}"

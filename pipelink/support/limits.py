@@ -28,6 +28,9 @@ WRITER: Final = 5  # seconds that a named pipe may be without anybody who writes
 SHOWN_BYTES: Final = 16 << 20  # bytes of a file beside an input of which a diagnostic shows a line
 
 # Objects
+NAME: Final = 1024  # bytes of the name of a section or of an archive's member
+RELOCATIONS: Final = 1_000_000  # relocations of an object's fat binaries
+UNITS: Final = 4096  # translation units of an object that `ld -r` merged
 IMAGES: Final = 256  # code images of one translation unit
 MEMBERS: Final = 65_536  # members of an archive
 CONTRACT_BYTES: Final = 4 << 20  # bytes of one object's contract
@@ -35,6 +38,7 @@ RECORDS: Final = 20_000  # records of one object's contract
 RECORD_BYTES: Final = 64 << 10  # bytes of one record
 RECORD_DEPTH: Final = 8  # lists and objects within each other in a record
 RECORD_TEXT: Final = 4096  # characters of one string in a record
+HINTS: Final = 200  # warnings about an object that hint at a name
 
 # IR
 PARTS: Final = 2000  # parts between `// -----` lines
