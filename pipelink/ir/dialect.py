@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from pipelink.ir.locations import to_location
+from pipelink.ir.prescan import prescan
 from pipelink.support import limits
-from pipelink.support.diagnostics import Diagnostic, LinkError, Location, Note, error
+from pipelink.support.diagnostics import Diagnostic, LinkError, Location, Note
 from pipelink.support.inputs import read_input
 from pipelink.support.mlir import MLIRError, ir, irdl
 
-_EMPTY_NAME = re.compile(rb'"[^"\n]*\."\s*\(')  # an empty operation name aborts MLIR's parser
 # A string without its end goes to the end of its line: tried from each of its quotes, it would take quadratic time.
-_BRACKETS = re.compile(rb'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|[\[({<]|(?<!-)[\])}>]')
 
 
 @cache
@@ -75,40 +74,6 @@ def _holds(path: str, data: bytes) -> bool:
         return Path(path).is_file() and read_input(path, limits.TEXT_BYTES) == data
     except (LinkError, OSError, ValueError):
         return False
-
-
-def prescan(data: bytes, name: str) -> None:
-    """Refuse what MLIR's parser cannot survive: huge, binary, deeply nested texts and empty operation names."""
-    where = Location(name)
-    if len(data) > limits.TEXT_BYTES:
-        raise error("invalid-ir", f"input is larger than {limits.TEXT_BYTES >> 20} MiB", where)
-    if not data.strip():
-        raise error("empty-input", "the input is empty", where)
-    if b"\0" in data:
-        raise error("invalid-ir", "the input is binary, not IR text", where)
-    try:
-        data.decode()
-    except UnicodeDecodeError as problem:
-        raise error("invalid-ir", f"the input is not UTF-8 text (byte {problem.start})", where) from problem
-    empty = _EMPTY_NAME.search(data)
-    if empty:
-        raise error("invalid-ir", "an operation has an empty name", place(data, empty.start(), name))
-    depth = 0
-    for match in _BRACKETS.finditer(data):
-        token = match.group()
-        if token in b"[({<":
-            depth += 1
-            if depth > limits.IR_NESTING:
-                message = f"brackets are nested deeper than {limits.IR_NESTING}"
-                raise error("invalid-ir", message, place(data, match.start(), name))
-        elif token in b"])}>":
-            depth = max(0, depth - 1)
-
-
-def place(data: bytes, offset: int, name: str) -> Location:
-    """The line and column of a byte offset."""
-    line = data.count(b"\n", 0, offset) + 1
-    return Location(name, line, offset - (data.rfind(b"\n", 0, offset) + 1) + 1)
 
 
 def _wrap(module: ir.Module) -> ir.Module:

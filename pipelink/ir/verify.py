@@ -19,8 +19,8 @@ from pipelink.ir.locations import location_of
 from pipelink.ir.references import verify_references
 from pipelink.ir.schema import COMPONENT, IMAGE, KERNEL, MODULE_ATTRIBUTES, OPS
 from pipelink.ir.views import Component, Kernel, Program, View, operations
-from pipelink.support import expr
-from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note, nearest
+from pipelink.support import expr, limits
+from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note, nearest, shown
 from pipelink.support.mlir import ir
 from pipelink.support.protocol_text import ProtocolError, located, parse_text
 
@@ -124,7 +124,11 @@ def _verify_module(
         for index, image in enumerate(data[what].get("images", ())):
             _verify_dict(image, IMAGE, f"image {index} of {what}", where, diagnostics)
     path = str(data.get("sym_name", "")).split(".") if parent == "component" else [data.get("sym_name", "")]
-    _verify_symbol(path, f"{parent} '{data.get('sym_name')}'", where, diagnostics)
+    _verify_symbol(path, f"{parent} {shown(str(data.get('sym_name')))}", where, diagnostics)
+    if len(module.children) > limits.OPERATIONS:
+        message = f"the {parent} has {len(module.children)} operations, the limit is {limits.OPERATIONS}"
+        diagnostics.error("invalid-ir", message, where)
+        return
     _verify_others(module.others, parent, diagnostics)
     symbols: dict[str, View] = {}
     names: dict[str, View] = {}
@@ -135,8 +139,12 @@ def _verify_module(
         op, name = child.op.name, child.data.get("sym_name")
         if isinstance(name, str):
             seen, key = symbols, name
+            what = f"{op.removeprefix('pipelink.')} {shown(name)}"
             if parent == "component":
-                _verify_symbol([name], f"{op.removeprefix('pipelink.')} '{name}'", child.location, diagnostics)
+                _verify_symbol([name], what, child.location, diagnostics)
+            elif not name.isprintable() or len(name) > limits.SYMBOL:
+                message = f"the name of {what} has more than {limits.SYMBOL} characters, or some that do not print"
+                diagnostics.error("bad-symbol", message, child.location)
         elif op in _CONTRACT_NAMES:
             seen, key = names, str(child.data.get("name"))
         elif op in _ONCE:
@@ -152,8 +160,12 @@ def _verify_module(
 
 def _verify_symbol(path: Iterable[Value], what: str, where: Location, diagnostics: Diagnostics) -> None:
     """Names of device functions consist of these."""
-    if not all(isinstance(part, str) and _SYMBOL.fullmatch(part) for part in path):
+    parts = list(path)
+    if not all(isinstance(part, str) and _SYMBOL.fullmatch(part) for part in parts):
         message = f"the name of {what} becomes part of a device symbol, which consists of letters, digits and '_'"
+        diagnostics.error("bad-symbol", message, where)
+    elif len(parts) > 16 or any(len(str(part)) > limits.SYMBOL for part in parts):
+        message = f"the name of {what} is too long for a device symbol: {limits.SYMBOL} characters, 16 parts"
         diagnostics.error("bad-symbol", message, where)
 
 

@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape
 from pipelink.ir.views import Kernel, Program
 from pipelink.map.collect import SYSTEM, BarrierUse, PlacementMap, Region, Row, collect, warpgroup_count
 from pipelink.map.style import CHARACTER, FILLS, Scheme, stylesheet
+from pipelink.support.text import printable
 from pipelink.target import NAMED_BARRIERS, SMEM_BASE, WARP_THREADS, WARPGROUP_WARPS
 
 WIDTH = 1000
@@ -25,7 +26,7 @@ _SHOWN_LINES = 32
 
 def render_svg(program: Program, kernel: Kernel, scheme: Scheme = "auto") -> str:
     """The map of a placed kernel as the text of an SVG file.  Raises LinkError ``not-placed``."""
-    return _Picture(collect(program, kernel)).draw(scheme)
+    return printable(_Picture(collect(program, kernel)).draw(scheme))
 
 
 class _Picture:

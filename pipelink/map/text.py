@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pipelink.ir.views import Kernel, Program
 from pipelink.map.collect import BarrierUse, PlacementMap, Region, Row, WarpSpan, collect
+from pipelink.support.text import printable
 from pipelink.target import SMEM_BASE, WARP_THREADS, WARPGROUP_WARPS
 
 _BAR = 64  # characters for all of shared memory
@@ -19,7 +20,7 @@ def render_text(program: Program, kernel: Kernel) -> str:
         lines += ["", *_columns(drawn)]
     if drawn.reasons:
         lines += ["", "why", *(f"  {reason}" for reason in drawn.reasons)]
-    return "\n".join(lines) + "\n"
+    return printable("\n".join(lines) + "\n")
 
 
 def _head(drawn: PlacementMap) -> list[str]:

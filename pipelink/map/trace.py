@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
 from pipelink.map.style import CHARACTER, FILLS, Scheme, stylesheet
+from pipelink.support.text import printable
 from pipelink.support.trace import Step, Trace
 
 MAX_DRAWN = 60  # steps; of a longer trace those that say most
@@ -33,7 +34,7 @@ _SHORT = 56  # characters of a title in large letters
 
 def render_text(traces: Sequence[Trace]) -> str:
     """All steps of the traces as lines of text."""
-    return "\n\n".join("\n".join(trace.lines(_MAX_TEXT)) for trace in traces) + "\n"
+    return printable("\n\n".join("\n".join(trace.lines(_MAX_TEXT)) for trace in traces) + "\n")
 
 
 def render_json(traces: Sequence[Trace]) -> str:
@@ -43,7 +44,7 @@ def render_json(traces: Sequence[Trace]) -> str:
 
 def render_svg(trace: Trace, scheme: Scheme = "auto") -> str:
     """The lane diagram as the text of an SVG file."""
-    return _Picture(trace).draw(scheme)
+    return printable(_Picture(trace).draw(scheme))
 
 
 @dataclass

@@ -21,8 +21,9 @@ TMA_ALIGN = 128  # bytes, of a shared-memory buffer that a tensor map's box goes
 
 def check_ports(graph: ConnectionGraph, target: Target, diagnostics: Diagnostics) -> None:
     """Each port of each instance: connected as often as its kind asks, and consistent in itself."""
-    for end in graph.ends():
-        _check_cardinality(graph, end, diagnostics)
+    fits = _Fits(list(graph.ends()))
+    for end in fits.ends:
+        _check_cardinality(graph, end, fits, diagnostics)
     seen: set[str] = set()
     for instance, component in graph.components.items():
         if component.name in seen:
@@ -55,14 +56,14 @@ def _check_chain(graph: ConnectionGraph, instances: Sequence[str], diagnostics: 
     diagnostics.error("call-chain", message, where, notes=notes, hint=hint)
 
 
-def _check_cardinality(graph: ConnectionGraph, end: End, diagnostics: Diagnostics) -> None:
+def _check_cardinality(graph: ConnectionGraph, end: End, fits: _Fits, diagnostics: Diagnostics) -> None:
     port = end.port
     if port.direction == "local":
         return
     is_source = port.direction in SOURCES
     edges = (graph.by_source if is_source else graph.by_target).get(end.key, [])
     if not edges:
-        _report_unconnected(graph, end, diagnostics)
+        _report_unconnected(graph, end, fits, diagnostics)
         return
     if len(edges) == 1:
         return
@@ -82,18 +83,18 @@ def _check_cardinality(graph: ConnectionGraph, end: End, diagnostics: Diagnostic
         diagnostics.error("connected-twice", f"port {end} is connected twice to one port", where, notes=notes)
 
 
-def _report_unconnected(graph: ConnectionGraph, end: End, diagnostics: Diagnostics) -> None:
+def _report_unconnected(graph: ConnectionGraph, end: End, fits: _Fits, diagnostics: Diagnostics) -> None:
     """One error a missing connection: where both its ends are known, it is reported at the source alone."""
     port = end.port
     is_source = port.direction in SOURCES
     what = f"port {end} ({port.kind}, {port.direction}) of component '{end.component.name}' is not connected"
     notes = [Note("the port is declared here", port.location)]
     hint = None
-    if (other := _only_fit(graph, end)) is not None:
+    if (other := fits.only(end)) is not None:
         source, target = (end, other) if is_source else (other, end)
         connect = f'"pipelink.connect"() {{source = {source.reference}, target = {target.reference}}} : () -> ()'
         hint = f"connect it: {connect}"
-        back = _only_fit(graph, other)
+        back = fits.only(other)
         connected = (graph.by_target if is_source else graph.by_source).get(other.key)
         if not connected and back is not None and back.key == end.key:
             if not is_source:
@@ -102,13 +103,31 @@ def _report_unconnected(graph: ConnectionGraph, end: End, diagnostics: Diagnosti
     diagnostics.error("unconnected-port", what, end.instance.location, notes=notes, hint=hint)
 
 
-def _only_fit(graph: ConnectionGraph, end: End) -> End | None:
-    """The only port that could be the other end."""
-    if end.port.direction in SOURCES:
-        fits = [o for o in graph.ends() if o.port.direction in TARGETS and legal(end.port, o.port)[0]]
-    else:
-        fits = [o for o in graph.ends() if o.port.direction in SOURCES and legal(o.port, end.port)[0]]
-    return fits[0] if len(fits) == 1 else None
+class _Fits:
+    """Which ports could be each other's ends; all instances of a component have the same."""
+
+    def __init__(self, ends: list[End]) -> None:
+        self.ends = ends
+        self._sides = {
+            source: [e for e in ends if (e.port.direction in (SOURCES if source else TARGETS))]
+            for source in (True, False)
+        }
+        self._legal: dict[tuple[int, int], bool] = {}
+
+    def only(self, end: End) -> End | None:
+        """The only port that could be the other end."""
+        is_source = end.port.direction in SOURCES
+        found: End | None = None
+        for other in self._sides[not is_source]:
+            first, second = (end.port, other.port) if is_source else (other.port, end.port)
+            key = (id(first), id(second))
+            if key not in self._legal:
+                self._legal[key] = bool(legal(first, second)[0])
+            if self._legal[key]:
+                if found is not None:
+                    return None
+                found = other
+        return found
 
 
 def _has_policies(port: Port) -> bool:

@@ -41,7 +41,10 @@ RECORD_TEXT: Final = 4096  # characters of one string in a record
 HINTS: Final = 200  # warnings about an object that hint at a name
 
 # IR
-PARTS: Final = 2000  # parts between `// -----` lines
+PARTS: Final = 500  # parts between `// -----` lines
+ALIASES: Final = 4 << 20  # bytes of text that aliases stand for, each written out wherever it is used
+OPERATIONS: Final = 50_000  # operations of a component or kernel
+SYMBOL: Final = 255  # characters of a name; of a component's, each part between dots
 IR_NESTING: Final = 256  # brackets within each other; MLIR's parser recurses once for each
 IR_ATTRIBUTE_DEPTH: Final = 64  # attributes within each other
 LOCATION_DEPTH: Final = 16  # locations within each other that are followed

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from pipelink.ir.dialect import prescan
+from pipelink.ir.prescan import prescan
 from pipelink.support.diagnostics import LinkError
 
 
