@@ -319,10 +319,10 @@ class Port(Declaration, op="port", about="an end of a connection"):
             listed("stream: how the L2 cache keeps what the copies of each tile bring (normal, evict_first, …)", str),
             (),
         )
-        .on(takes=(("stream", "out"),))
+        .on(takes=_RING)
         .by(
             Written(
-                ("pl::l2<policies…>",),
+                ("pl::l2<policies...>",),
                 "how the L2 cache keeps what TMA or bulk copies bring, for each tile: `pl::evict_first`, "
                 "`pl::evict_last` or `pl::evict_normal`",
                 form="name",

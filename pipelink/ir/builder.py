@@ -117,9 +117,11 @@ class ComponentBuilder(ModuleBuilder):
         align: int | None = None,
         registers: tuple[int, int] | None = None,
         threads: str | None = None,
+        early: bool | None = None,
         location: Location = UNKNOWN,
     ) -> None:
-        self.add("role", location, sym_name=name, warps=warps, align=align, registers=registers, threads=threads)
+        given = {"align": align, "registers": registers, "threads": threads, "early": early}
+        self.add("role", location, sym_name=name, warps=warps, **given)
 
     def port(
         self, name: str, direction: str, kind: str = "stream", *, location: Location = UNKNOWN, **attributes: Value

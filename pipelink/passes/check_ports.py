@@ -133,7 +133,9 @@ class _Fits:
 def _has_policies(port: Port) -> bool:
     """Whether each tile of a stream has a cache policy, for the copies that fill it."""
     copied = port.touch in TOUCHES and TOUCHES[port.touch].copies
-    return copied and len(port.cache) == len(port.tiles) and {*port.cache} <= {*CACHE_POLICIES}
+    return (
+        copied and port.direction == "out" and len(port.cache) == len(port.tiles) and {*port.cache} <= {*CACHE_POLICIES}
+    )
 
 
 def _check_port(end: End, target: Target, diagnostics: Diagnostics) -> None:

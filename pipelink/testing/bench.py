@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 
 from pipelink.api import Instance, Kernel, caller, choose
 from pipelink.link import HANG_LIMIT
@@ -20,6 +20,7 @@ from pipelink.testing.plan import Plan
 from pipelink.testing.run import LinkedBench
 
 if TYPE_CHECKING:
+    from pipelink.ir.placement import RoleWarps
     from pipelink.link import LinkedTarget
     from pipelink.objects import ContractComponent
 
@@ -126,10 +127,24 @@ def _read(path: Path, arch: str) -> list[Object]:
 
 def _role_threads(contract: ContractComponent, linked: LinkedTarget, instance: str) -> tuple[tuple[int, int], ...]:
     """The threads that run the component: (first, number) of each of its roles, or of the caller."""
-    placed = linked.placement["instances"]
     one = {r.name for r in contract.records if r.op == "role" and r.values.get("threads") == "one"}
-    roles: dict[str, Any] = placed[instance].get("roles", {})
+    roles = _roles(linked, instance)
     if not roles:
-        roles, one = placed.get(generate.CALLER, {}).get("roles", {}), set()
-    found = [(32 * role["first_warp"], 1 if name in one else 32 * role["warps"]) for name, role in roles.items()]
+        roles, one = _roles(linked, generate.CALLER), set[str]()
+    found = [(role.first_thread, 1 if name in one else role.threads) for name, role in roles.items()]
     return tuple(sorted(found))
+
+
+def _roles(linked: LinkedTarget, instance: str) -> Mapping[str, RoleWarps]:
+    """The warps of an instance's roles; none of one that there is not."""
+    from pipelink.ir.placement import InstancePlacement, read
+
+    def wrong(reason: str) -> NoReturn:
+        raise AssertionError(reason)  # the link wrote it
+
+    match linked.placement:
+        case {"instances": dict() as instances} if instance in instances:
+            found = read(InstancePlacement, instances[instance], f"instance '@{instance}'", wrong)
+            return found.roles if found is not None else {}
+        case _:
+            return {}
