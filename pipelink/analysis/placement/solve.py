@@ -41,6 +41,7 @@ ENUMERATED = 1024  # depth vectors that are tried one by one; more go to CP-SAT
 EXACT_BUFFERS = 40  # buffers that CP-SAT packs where first-fit does not fit
 TIGHT_BUFFERS = 12  # buffers that it packs more tightly
 TMEM_LEAST = 32  # columns, PTX ISA, tcgen05.alloc: a power of two, 32 to 512
+LOW = "mbarriers and words"  # the key of what lies first, where it has to find a place as buffers do
 _SAID = 8  # rings named in one reason
 _RETRY_STEPS = (128, 512, 2048, 8192)  # bytes given up at least, where a choice of depths does not pack
 
@@ -83,6 +84,7 @@ def solve(problem: Problem, options: Options, diagnostics: Diagnostics) -> Solut
         return None
     overlays = packing.Overlays(problem.overlays)
     memory = _place_memory(_clamped(problem), options, overlays, budget)
+    memory = memory or _with_mbarriers_anywhere(_clamped(problem), options, overlays, budget)
     if memory is None:
         _explain_memory(problem, overlays, diagnostics)
         return None
@@ -183,6 +185,20 @@ def _place_memory(problem: Problem, options: Options, overlays: packing.Overlays
     return _deepest(problem, overlays, budget)
 
 
+def _with_mbarriers_anywhere(
+    problem: Problem, options: Options, overlays: packing.Overlays, budget: Budget
+) -> _Memory | None:
+    """What fits only where mbarriers and words need not come first, before a buffer that starts on a wide boundary."""
+    for stages in _enumerate(problem, options.min_smem):
+        buffers = [*smem_buffers(problem, stages), Buffer(LOW, low_bytes(problem, stages), MBARRIER_BYTES)]
+        tmem = _pack(tmem_buffers(problem, stages), 0, 0, problem.tmem_limit, overlays, budget)
+        if packing.packing_bound(buffers, 0, overlays) <= problem.smem_limit:
+            smem = _pack(buffers, 0, SMEM_BASE, problem.smem_limit, overlays, budget)
+            if _within(problem, smem, tmem):
+                return _Memory(stages, smem, tmem, _value(problem, stages))
+    return None
+
+
 def _first_that_packs(
     problem: Problem, overlays: packing.Overlays, budget: Budget, choices: list[dict[str, int]]
 ) -> _Memory | None:
@@ -253,9 +269,11 @@ def _as_good(found: Packing) -> bool:
     return packing.round_up(found.end, SMEM_GRANULE) == packing.round_up(found.bound, SMEM_GRANULE)
 
 
-def _enumerate(problem: Problem) -> list[dict[str, int]]:
-    """Depth vectors by falling weighted sum, then rising bytes."""
+def _enumerate(problem: Problem, least: bool = False) -> list[dict[str, int]]:
+    """Depth vectors by falling weighted sum, then rising bytes; ``least``, or of too many: the shallowest alone."""
     rings = problem.rings
+    if least or math.prod(ring.most - ring.least + 1 for ring in rings) > ENUMERATED:
+        return [{ring.key: ring.least for ring in rings}]
     shared = any(ring.scope.alternative is not None for ring in rings) or bool(problem.overlays)
     fixed = low_bytes(problem, dict.fromkeys((r.key for r in rings), 0))
 
@@ -274,7 +292,7 @@ def _result(problem: Problem, options: Options, warps: WarpPlan, barriers: dict[
     stages = memory.stages
     mbarrier: dict[str, int] = {}
     word: dict[str, int] = {}
-    at = SMEM_BASE
+    at = first = memory.smem.addresses.get(LOW, SMEM_BASE)
     for ring in problem.rings:
         if ring.mbarriers:
             mbarrier[ring.key] = at
@@ -282,7 +300,7 @@ def _result(problem: Problem, options: Options, warps: WarpPlan, barriers: dict[
     for group in problem.mbarriers:
         mbarrier[group.key] = at
         at += MBARRIER_BYTES * group.count
-    mbarriers = (at - SMEM_BASE) // MBARRIER_BYTES
+    mbarriers = (at - first) // MBARRIER_BYTES
     first_word = at
     for ring in problem.rings:
         if ring.words:
