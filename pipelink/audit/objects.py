@@ -21,9 +21,10 @@ from pipelink.audit import code as code_rules
 from pipelink.audit import memory, ports, steps
 from pipelink.audit.claims import Claims, Code
 from pipelink.audit.code import Reading
+from pipelink.audit.copies import copies
 from pipelink.audit.places import author_place
 from pipelink.audit.registers import row as register_need
-from pipelink.audit.report import ObjectReport, Row
+from pipelink.audit.report import Copy, ObjectReport, Row
 from pipelink.backend import libnvvm, nvjitlink, ptx, source_lines
 from pipelink.backend.ptx import Function
 from pipelink.contract.abi import NVVM
@@ -85,6 +86,7 @@ def audit(
     module = ptx.parse(linked(lines=False))
     line_of = _Lines(lambda: linked(lines=True), item).of
     rows: list[Row] = []
+    found: list[Copy] = []
     for one in claims:
         readings = [
             Reading(one, want.code, module, tuple(module.reachable(want.kernel)), debug, line_of)
@@ -96,6 +98,7 @@ def audit(
             own += [*code_rules.rows(reading), *memory.rows(reading), *ports.protocol(reading)]
             if registers and (need := register_need(one, reading.code, [*images, *helpers], arch)) is not None:
                 own.append(need)
+        found += copies(readings)
         if len(readings) == len(one.code):  # else another translation unit of the object, for other architectures
             own += ports.rows(one, readings)
         untrue = {row.subject for row in own if any(problem.id == "protocol-untrue" for problem in row.problems)}
@@ -103,7 +106,7 @@ def audit(
         if any(row.verdict == "error" for row in (*own, *order)):  # what does not link needs no proof
             order = [row for row in order if row.verdict != "warning"]
         rows += [*own, *order]
-    return ObjectReport(item.name, arch, tuple(rows))
+    return ObjectReport(item.name, arch, tuple(rows), tuple(found))
 
 
 class _Lines:

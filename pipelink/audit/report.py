@@ -132,6 +132,15 @@ class Row:
         return "error" if "error" in severities else "warning" if severities else "ok"
 
 
+@dataclass(frozen=True, order=True)
+class Copy:
+    """A copy by tensor map: through parameter ``param`` of ``component`` (``acme.loader``), of ``rank`` coordinates."""
+
+    component: str
+    param: str
+    rank: int
+
+
 @dataclass(frozen=True)
 class ObjectReport:
     """The audit of one object's code for one architecture."""
@@ -139,6 +148,7 @@ class ObjectReport:
     object: str
     arch: str
     rows: tuple[Row, ...]
+    copies: tuple[Copy, ...] = ()
 
     @property
     def ok(self) -> bool:

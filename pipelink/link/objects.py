@@ -5,20 +5,34 @@ An object that was found good is not examined again, as long as the cache knows 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipelink.link import key
-from pipelink.support.diagnostics import Diagnostics, Location, error
+from pipelink.support.diagnostics import UNKNOWN, Diagnostics, Location, error
 
 if TYPE_CHECKING:
+    from pipelink.audit.report import Copy
     from pipelink.backend import nvjitlink
-    from pipelink.backend.cache import Cache
+    from pipelink.backend.cache import Cache, Parts
     from pipelink.link.read import Source
     from pipelink.link.request import Observer, Request
     from pipelink.objects import Image, Object
+
+
+@dataclass(frozen=True)
+class BoundMap:
+    """A tensor map of an instance: parameter ``param`` of its component, and the tensor that it is of."""
+
+    instance: str
+    component: str
+    param: str
+    tensor: str
+    rank: int
 
 
 def verify_objects(source: Source, cache: Cache | None, watch: Observer, diagnostics: Diagnostics) -> None:
@@ -34,28 +48,75 @@ def verify_objects(source: Source, cache: Cache | None, watch: Observer, diagnos
             _examine("verified", item, images, verify, cache, diagnostics)
 
 
-def audit_objects(source: Source, cache: Cache | None, diagnostics: Diagnostics, *, debug: bool) -> Callable[[], None]:
+def audit_objects(
+    source: Source, cache: Cache | None, diagnostics: Diagnostics, *, debug: bool
+) -> Callable[[], list[Copy]]:
     """Begin to audit the code of the kernel's components, in a thread, because nothing before the cubin needs it.
     ``debug``: of a debug link, in which they may print and assert.
 
-    What is returned waits for the end and puts what was found into ``diagnostics``; it raises LinkError with what
-    breaks a contract, or with what the audit itself raised."""
+    What is returned waits for the end and puts what was found into ``diagnostics``; it gives the copies by tensor maps
+    that the code makes, and raises LinkError with what breaks a contract, or with what the audit itself raised."""
+    copies: list[Copy] = []
     helpers = [image for item in source.objects if not item.components for image in item.reachable(source.arch)]
     jobs = linkable(source)
 
     def work(found: Diagnostics) -> None:
-        def audit(item: Object, images: Sequence[Image]) -> None:
+        def audit(item: Object, images: Sequence[Image]) -> Parts:
             from pipelink.audit import objects
 
             report = objects.audit(item, images, source.arch, helpers=helpers, only=source.components, debug=debug)
             report.diagnose(found)
+            made = [(copy.component, copy.param, copy.rank) for copy in report.copies]
+            return {"copies": json.dumps(made).encode()}
 
         for item, images in jobs:
             used = source.components & {component.symbol for component in item.components}
             kind = f"audited{' for debugging' if debug else ''} {' '.join(sorted(used))}"
-            _examine(kind, item, [*images, *helpers], partial(audit, item, images), cache, found)
+            look = partial(audit, item, images)
+            kept = _examine(
+                kind, item, [*images, *helpers], look, cache, found, lambda parts: _copies(parts) is not None
+            )
+            copies.extend(_copies(kept) or ())
 
-    return begin(work, diagnostics)
+    join = begin(work, diagnostics)
+
+    def joined() -> list[Copy]:
+        join()
+        return copies
+
+    return joined
+
+
+def _copies(parts: Parts) -> list[Copy] | None:
+    """The copies of a kept audit, None where it is none."""
+    from pipelink.audit.report import Copy
+
+    try:
+        made: Any = json.loads(parts["copies"])
+        return [Copy(str(component), str(param), int(rank)) for component, param, rank in made]
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def check_copies(copies: Sequence[Copy], maps: Sequence[BoundMap], source: Source, diagnostics: Diagnostics) -> None:
+    """Hold the coordinates of copies against the tensors that the kernel has bound their maps to.  Raises LinkError
+    ``copy-rank``."""
+    for copy in copies:
+        for bound in maps:
+            if (bound.component, bound.param) != (copy.component, copy.param) or bound.rank == copy.rank:
+                continue
+            records = [
+                record for item in source.objects for component in item.components
+                if component.symbol == copy.component for record in component.records
+                if (record.op, record.name) == ("param", copy.param)
+            ]  # fmt: skip
+            given = "1 coordinate" if copy.rank == 1 else f"{copy.rank} coordinates"
+            message = (
+                f"component '{copy.component}' copies with {given} through '{copy.param}',"
+                f" which '@{bound.instance}' has bound to tensor '{bound.tensor}' of {bound.rank} dimensions"
+            )
+            diagnostics.error("copy-rank", message, records[0].location if records else UNKNOWN)
+    diagnostics.raise_if_errors()
 
 
 def begin(work: Callable[[Diagnostics], None], diagnostics: Diagnostics) -> Callable[[], None]:
@@ -98,21 +159,24 @@ def _examine(
     kind: str,
     item: Object,
     images: Sequence[Image],
-    look: Callable[[], object],
+    look: Callable[[], Parts | None],
     cache: Cache | None,
     diagnostics: Diagnostics,
-) -> None:
-    """Look at an object unless the cache says that it was found good, without a word in ``diagnostics``, before."""
+    good: Callable[[Parts], bool] = lambda parts: parts == {},
+) -> Parts:
+    """Look at an object unless the cache says that it was found good, without a word in ``diagnostics``, before.
+    Returns what the look found; ``good`` says whether what the cache holds can be that."""
     if cache is None:
-        look()
-        return
+        return look() or {}
     examined = key.key_of_object(kind, item, images)
-    if cache.load(examined) == {}:
-        return
+    known = cache.load(examined)
+    if known is not None and good(known):
+        return known
     before = len(diagnostics.items)
-    look()
+    found = look() or {}
     if len(diagnostics.items) == before:
-        cache.store(examined, {})
+        cache.store(examined, found)
+    return found
 
 
 def object_images(source: Source, request: Request) -> list[nvjitlink.Image]:

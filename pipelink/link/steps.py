@@ -26,14 +26,14 @@ Only this package knows both passes and backend; everything heavy is imported wh
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from pipelink.backend.cache import Cache, Parts, default_folder
 from pipelink.link import key
-from pipelink.link.objects import audit_objects, object_images, verify_objects
+from pipelink.link.objects import BoundMap, audit_objects, check_copies, object_images, verify_objects
 from pipelink.link.read import Source, read
 from pipelink.link.request import Observer, Request
 from pipelink.link.result import Emitted, LinkedTarget, decode, encode
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from pipelink.backend.nvjitlink import Image, Linked
     from pipelink.backend.nvvm import Entry
     from pipelink.ir.placement import ConnectionPlacement, InstancePlacement, KernelPlacement
+    from pipelink.ir.views import Kernel
     from pipelink.passes import Pass
     from pipelink.support.mlir import ir
 
@@ -138,7 +139,7 @@ def _run(
     symbols.require_variables(linked.data, undefined)
     if join_audits is not None:
         with watch.timed("audit objects"):
-            join_audits()
+            check_copies(join_audits(), placed.maps, source, diagnostics)
     report = audit_kernel(linked, images, source, placed, launch, request, watch, debug=passes.debug)
     return LinkedTarget(
         name=source.name,
@@ -194,14 +195,15 @@ def pipeline(request: Request) -> Pipeline:
 @dataclass(frozen=True)
 class Placed:
     """What is kept of a placed kernel, which ``fuse`` consumes: its placements, those as ``LinkedTarget`` has them
-    (``attributes``), the launch contract, the files of the transfers, the bytes of stack that its components may use,
-    and the drawings."""
+    (``attributes``), the launch contract, the tensor maps of its parameters, the files of the transfers, the bytes of
+    stack that its components may use, and the drawings."""
 
     kernel: KernelPlacement
     instances: tuple[InstancePlacement, ...]
     connections: tuple[ConnectionPlacement, ...]
     attributes: dict[str, Any]
     launch: dict[str, Any]
+    maps: tuple[BoundMap, ...]
     transfers: tuple[str, ...]
     stack_bytes: int
     map_svg: str
@@ -249,11 +251,23 @@ def _snapshot(source: Source, watch: Observer) -> Placed | None:
         connections=tuple(placed for placed in connections if placed is not None),
         attributes=attributes,
         launch=kernel.data["pipelink.launch"],
+        maps=tuple(_bound_maps(kernel)),
         transfers=device_sources(kernel),
         stack_bytes=stack_bytes,
         map_svg=svg,
         map_text=text,
     )
+
+
+def _bound_maps(kernel: Kernel) -> Iterator[BoundMap]:
+    launch = kernel.data["pipelink.launch"]
+    ranks = {item["name"]: len(item["shape"]) for item in launch["arguments"] if item["kind"] == "tensor"}
+    for instance in kernel.instances.values():
+        for name, where in instance.placement.params.items() if instance.placement is not None else ():
+            field = launch["parameters"]["fields"][where.field] if where.field is not None else {}
+            if field.get("kind") == "tensor_map":
+                tensor = field["tensor"]
+                yield BoundMap(instance.name, instance.component, name, tensor, ranks[tensor])
 
 
 def monolith(source: Source, folders: Sequence[Path]) -> tuple[str, list[Path]]:
