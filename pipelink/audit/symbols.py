@@ -187,7 +187,8 @@ def _keep(names: Sequence[str]) -> str:
 def _tables(inputs: Sequence[Input], arch: str) -> list[Table]:
     """What each input says alone: what its roots reach, and what those of others reach in it."""
     roots = [dict.fromkeys(item.roots) for item in inputs]
-    tables = [_print([item], root, arch) or Table(()) for item, root in zip(inputs, roots, strict=True)]
+    # a helper is printed when it is known what others ask of it
+    tables = [(_print([i], r, arch) if r else None) or Table(()) for i, r in zip(inputs, roots, strict=True)]
     asked: set[str] = set()
     while wanted := [name for name in _wanted(tables) if name not in asked]:
         asked.update(wanted)
@@ -199,6 +200,9 @@ def _tables(inputs: Sequence[Input], arch: str) -> list[Table]:
                 roots[number].update(dict.fromkeys(mine))
                 # a declaration of the roots' own says nothing of the types that the input declares
                 tables[number] = found if mine == known else _print([item], roots[number], arch) or Table(())
+    for number, item in enumerate(inputs):
+        if not roots[number]:  # nobody calls it, but its variables may be used
+            tables[number] = _print([item], (), arch) or Table(())
     return tables
 
 
