@@ -67,6 +67,12 @@ PACKAGE_DIRECTORY: Final = 1 << 20  # bytes of the directory of its zip
 MANIFEST_BYTES: Final = 8 << 20  # bytes of its manifest, unpacked
 MANIFEST_ITEMS: Final = 4096  # items of a list in the manifest
 
+# Component tests
+BENCH_BYTES: Final = 520 << 20  # bytes of a saved bench: a package, and what the component's ports are
+BENCH_PLAN: Final = 1 << 20  # bytes of what the ports are
+BENCH_ITEMS: Final = 1024  # items of a list in it
+BENCH_VALUE: Final = 1 << 30  # bytes of one value, such as a tile
+
 # Launches
 WORKSPACE_BYTES: Final = 1 << 40  # bytes of one workspace
 LAUNCH_NUMBER: Final = 2**63 - 1  # extents, strides, counts and values of expressions, of either sign

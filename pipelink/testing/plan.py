@@ -13,10 +13,9 @@ from typing import Any, Final, Literal, TypeVar
 
 from pipelink.contract.vocabulary import ELEMENT_BITS, SWIZZLES
 from pipelink.support.diagnostics import Location, error
+from pipelink.support.limits import BENCH_ITEMS, BENCH_VALUE
 
 VERSION: Final = 1
-_MAX_BYTES: Final = 1 << 30  # of one value, such as a tile
-_MAX_ITEMS: Final = 1024  # entries of any list of a plan
 
 #: ``fed``: a stream into the component, ``taken``: one out of it; ``called``: a call that it answers, ``answered``: one
 #: that it makes; ``passed`` and ``counted``: tokens into it and out of it.
@@ -91,8 +90,8 @@ def _read(made: Callable[..., T], data: Any, **fields: Callable[[Any], Any]) -> 
 
 def _list(read: Callable[[Any], T]) -> Callable[[Any], tuple[T, ...]]:
     def items(data: Any) -> tuple[T, ...]:
-        if not isinstance(data, list) or len(data) > _MAX_ITEMS:  # pyright: ignore[reportUnknownArgumentType]
-            raise ValueError(f"expected a list of at most {_MAX_ITEMS}")
+        if not isinstance(data, list) or len(data) > BENCH_ITEMS:  # pyright: ignore[reportUnknownArgumentType]
+            raise ValueError(f"expected a list of at most {BENCH_ITEMS}")
         return tuple(read(item) for item in data)
 
     return items
@@ -134,7 +133,7 @@ def _pair(data: Any) -> tuple[int, int]:
 
 
 def _values(data: Any) -> Values:
-    size = _number(1, _MAX_BYTES)
+    size = _number(1, BENCH_VALUE)
     read = _read(
         Values,
         data,

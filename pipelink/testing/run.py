@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-import zlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,12 +14,13 @@ from pipelink import runtime
 from pipelink.runtime import driver
 from pipelink.runtime.tensors import TensorView, is_torch, packed_strides
 from pipelink.support.diagnostics import LinkError, Location, error
+from pipelink.support.inputs import read_input
+from pipelink.support.limits import BENCH_BYTES, BENCH_PLAN
 from pipelink.testing.arrays import STORAGE, Array, guest, host, pack, padded, unpack
 from pipelink.testing.plan import Plan, PortPlan, Values
 
-_PLAN, _KERNEL = "bench.json", "kernel.plk"
-_MAX_PLAN: Final = 1 << 20  # bytes
-_MAX_KERNEL: Final = 1 << 30  # bytes
+_MAGIC: Final = b"pipelink bench\n"  # of a saved bench; then the length of its plan, the plan, and the package
+_LENGTH: Final = 4  # bytes of the length, little-endian
 _SPARE: Final = 64  # calls of each thread that are noted beyond those that have a value of their own
 
 
@@ -44,12 +42,9 @@ class LinkedBench:
 
     def save(self, path: str | Path) -> None:
         """Write it to a file, for :func:`load` on another machine.  Raises LinkError ``unwritable-output``."""
-        data = io.BytesIO()
-        with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in ((_PLAN, self.plan.to_json().encode()), (_KERNEL, self.package)):
-                archive.writestr(zipfile.ZipInfo(name), content)
+        plan = self.plan.to_json().encode()
         try:
-            Path(path).write_bytes(data.getvalue())
+            Path(path).write_bytes(_MAGIC + len(plan).to_bytes(_LENGTH, "little") + plan + self.package)
         except OSError as problem:
             message = f"cannot write '{path}': {problem.strerror or problem}"
             raise error("unwritable-output", message, Location(str(path))) from problem
@@ -92,27 +87,14 @@ class LinkedBench:
 
 
 def load(path: str | Path) -> LinkedBench:
-    """A saved bench.  Raises LinkError ``unreadable-input``, ``bad-bench`` and, when it runs, ``bad-package``."""
+    """A saved bench.  Raises LinkError ``bad-bench``, what reading has to say, and, when it runs, ``bad-package``."""
     where = Location(str(path))
-    try:
-        data = Path(path).read_bytes()
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or problem
-        raise error("unreadable-input", f"cannot read '{path}': {reason}", where) from problem
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = [_member(archive, name, most) for name, most in ((_PLAN, _MAX_PLAN), (_KERNEL, _MAX_KERNEL))]
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, RuntimeError) as problem:
-        raise error("bad-bench", f"'{path}' is no bench: {problem}", where) from problem
-    return LinkedBench(Plan.from_json(members[0], where), members[1])
-
-
-def _member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
-    info = archive.getinfo(name)
-    if info.file_size > most:
-        raise ValueError(f"{name} is {info.file_size} B, expected at most {most}")
-    with archive.open(info) as stream:
-        return stream.read(most + 1)
+    data = read_input(path, BENCH_BYTES)
+    head, size = len(_MAGIC), int.from_bytes(data[len(_MAGIC) : len(_MAGIC) + _LENGTH], "little")
+    end = head + _LENGTH + size
+    if not data.startswith(_MAGIC) or size > BENCH_PLAN or len(data) < end:
+        raise error("bad-bench", f"'{path}' is no bench", where)
+    return LinkedBench(Plan.from_json(data[head + _LENGTH : end], where), data[end:])
 
 
 # ---------------------------------------------------------------- memory
