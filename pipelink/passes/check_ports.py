@@ -14,6 +14,7 @@ from pipelink.transfers import BY_NAME, Refusal, legal
 #: Instances of one component whose answers call each other, and of several: what nvJitLink 13.0 inlines without a call
 #: left, measured in seconds; one more takes minutes, or ends with a stack.
 MAX_CHAIN, MAX_MIXED_CHAIN = 7, 5
+_BOX = "pl::box<…>, and fill the tile with several copies"
 TMA_BOX = 256  # elements along a dimension of a box, same source
 TMA_STEP = 16  # bytes of a box's row, same source
 TMA_ALIGN = 128  # bytes, of a shared-memory buffer that a tensor map's box goes to or comes from
@@ -163,8 +164,8 @@ def _check_port(end: End, target: Target, diagnostics: Diagnostics) -> None:
     if needs and not target.has(needs):
         message = f"{what} needs {port.touch}, which {target.name} does not have"
         diagnostics.error("unsupported-by-target", message, end.instance.location, notes=_declared(port))
-    for index, tile in enumerate(port.tiles):
-        _check_tile(port, tile, f"tile {index} of {what}", target, end, diagnostics)
+    for index in range(len(port.tiles)):
+        _check_tile(port, index, f"tile {index} of {what}", target, end, diagnostics)
     in_tmem = any(tile.space == "tmem" for tile in port.tiles)
     if port.touch == "wgmma":
         _check_warpgroups(end, what, "wgmma, which whole warpgroups issue", diagnostics)
@@ -183,7 +184,8 @@ def _declared(*ports: Port) -> list[Note]:
     return [Note(f"port '{port.name}' is declared here", port.location) for port in ports]
 
 
-def _check_tile(port: Port, tile: Tile, what: str, target: Target, end: End, diagnostics: Diagnostics) -> None:
+def _check_tile(port: Port, index: int, what: str, target: Target, end: End, diagnostics: Diagnostics) -> None:
+    tile = port.tiles[index]
     if tile.space == "tmem" and target.tmem_columns == 0:
         message = f"{what} is in tensor memory, which {target.name} does not have"
         diagnostics.error("unsupported-by-target", message, end.instance.location, notes=_declared(port))
@@ -200,17 +202,31 @@ def _check_tile(port: Port, tile: Tile, what: str, target: Target, end: End, dia
     bits = ELEMENT_BITS.get(tile.element)
     if not touch.boxes or bits is None:
         return
-    row = tile.shape[-1] * bits // 8
-    span = swizzle.row_bytes if swizzle else row
-    if row > span:
-        message = f"{what} has rows of {row} bytes, TMA copies {span} at once into {tile.layout}"
-        diagnostics.error("bad-touch", message, port.location)
-    elif max(tile.shape) > TMA_BOX:
-        message = f"{what} is {_shape(tile)}, TMA copies at most {TMA_BOX} elements along a dimension"
-        diagnostics.error("bad-touch", message, port.location)
-    elif row % TMA_STEP:
-        message = f"{what} has rows of {row} bytes, TMA copies multiples of {TMA_STEP}"
-        diagnostics.error("bad-touch", message, port.location)
+    for copied, where, extents in _copied(end, port, index, what):
+        row = extents[-1] * bits // 8
+        span = swizzle.row_bytes if swizzle else row
+        message = ""
+        if row > span:
+            message = f"{copied} has rows of {row} bytes, TMA copies {span} at once into {tile.layout}"
+        elif max(extents) > TMA_BOX:
+            shown = "×".join(map(str, extents))
+            message = f"{copied} is {shown}, TMA copies at most {TMA_BOX} elements along a dimension"
+        elif row % TMA_STEP:
+            message = f"{copied} has rows of {row} bytes, TMA copies multiples of {TMA_STEP}"
+        if message:
+            hint = None if where != port.location or row % TMA_STEP else f"give its tensor map a {_BOX}"
+            diagnostics.error("bad-touch", message, where, hint=hint)
+
+
+def _copied(end: End, port: Port, index: int, what: str) -> list[tuple[str, Location, Sequence[int]]]:
+    """What copies bring at once: the boxes of the tile's maps, or the tile itself where a map has none."""
+    maps = [
+        p for p in end.component.params.values() if p.type == "tensor_map" and (p.port, p.part) == (port.name, index)
+    ]
+    found = [(f"the box of '{p.name}'", p.location, tuple(p.box)) for p in maps if p.box]
+    if len(found) < len(maps) or not maps:
+        return [(what, port.location, port.tiles[index].shape)]
+    return found
 
 
 def _check_warpgroups(end: End, what: str, by: str, diagnostics: Diagnostics) -> None:
