@@ -233,6 +233,12 @@ class Compiler:
             return loops
         if self.counts.asks(count):
             return Named(self.symbol(("expression", count), text, int(at_least_once)))
+        return self.whole(instance, text, at_least_once)
+
+    def whole(self, instance: str, text: str, at_least_once: bool) -> list[Loop]:
+        """A count as a loop by itself."""
+        count = self.counts.of(instance, text)
+        assert count is not None
         return [Loop((count,), int(at_least_once))]
 
     def name(self, count: Polynomial, least: int) -> int:

@@ -67,8 +67,10 @@ class Counts:
         self._shown: dict[Polynomial, str] = {}
         self._found: dict[tuple[str, str], Polynomial | None] = {}
         self._inside: set[tuple[Polynomial, Polynomial]] = set()  # a loop by the second stands in one by the first
-        self._after: set[tuple[Polynomial, Polynomial]] = set()  # it stands behind one by the first
+        self._before: dict[Polynomial, set[Polynomial]] = {}  # loops that stand before one, in one block
         self._all: list[Polynomial] | None = None
+        self._made: dict[tuple[Polynomial, bool], list[Loop] | None] = {}
+        self._known: dict[Polynomial, Polynomial] = {}
 
     # -- polynomials
 
@@ -125,7 +127,12 @@ class Counts:
     def loops(self, instance: str, text: str, at_least_once: bool) -> list[Loop] | None:
         """A count as loops one after the other; None where it is an unknown of its own."""
         count = self.of(instance, text)
-        return None if count is None or self.asks(count) else self._loops(count, at_least_once)
+        if count is None or self.asks(count):
+            return None
+        key = (count, at_least_once)
+        if key not in self._made:
+            self._made[key] = self._loops(count, at_least_once)
+        return self._made[key]
 
     def _loops(self, count: Polynomial, at_least_once: bool) -> list[Loop] | None:
         core, limit = _shape(count)
@@ -165,11 +172,16 @@ class Counts:
     def _place(self, term: tuple[Monomial, int]) -> int:
         """Loops by the parts of a sum come in the order in which others have them."""
         parts = [Polynomial(((term[0], 1),)), Polynomial((term,))]
-        return sum(later in parts for _, later in self._after)
+        return sum(len(self._before.get(part, ())) for part in parts)
 
     def known(self, count: Polynomial) -> Polynomial:
         """A count over what can have any value: what all counts with its names are multiples of is as good as a name,
         and so is a quotient whose names stand nowhere else."""
+        if count not in self._known:
+            self._known[count] = self._over_names(count)
+        return self._known[count]
+
+    def _over_names(self, count: Polynomial) -> Polynomial:
         parts = [_unknown(core) for core in self._cores() if core.leaves & count.leaves]
         if not count.constant and count.unknown and all(_is_multiple(part, count) for part in parts):
             return of_atom(count.only or Leaf(("any", count), self.name(count)))
@@ -219,7 +231,7 @@ class Counts:
         return self._all
 
     def _read(self, instance: str, body: Block, around: tuple[Polynomial, ...]) -> Iterator[Polynomial]:
-        before: list[Polynomial] = []
+        before: dict[Polynomial, None] = {}
         for step in body:
             match step:
                 case Repeat(count=str(text), body=inner):
@@ -228,8 +240,8 @@ class Counts:
                         yield from self._read(instance, inner, around)
                         continue
                     name = _unknown(_shape(count)[0])
-                    self._after.update((other, name) for other in before)
-                    before.append(name)
+                    self._before.setdefault(name, set()).update(before)
+                    before[name] = None
                     self._shown.setdefault(count, text)
                     self._inside.update((outer, name) for outer in around)
                     yield count

@@ -58,6 +58,13 @@ class Polynomial:
     terms: tuple[tuple[Monomial, int], ...]
 
     @cached_property
+    def _hash(self) -> int:
+        return hash(self.terms)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
     def constant(self) -> int:
         return dict(self.terms).get((), 0)
 

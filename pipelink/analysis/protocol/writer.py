@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Operation)
 
 MAX_DEPTH = 24  # calls within calls
+_MOST_COPIES = 8
 _MAX_CODE = 20_000  # operations of an agent
 
 
@@ -64,6 +65,7 @@ class Writer:
         self.loops: list[int] = []  # counters of the loops around
         self.joined: dict[tuple[int, int], int] = {}  # (symbol, rounds made) -> counter of a loop that goes on later
         self.depth = 0
+        self.copies = 1  # of the code that is written, in the loops of sums
 
     def emit(self, step: T) -> T:
         if len(self.agent.code) > _MAX_CODE:
@@ -137,8 +139,12 @@ class Writer:
                     symbol, f"repeat {count}", (lambda: self.call(instance, count)) if asked else None, body, location
                 )
             case loops:
+                if self.copies * len(loops) > _MOST_COPIES:
+                    loops = self.compiler.whole(instance, count, least)
+                self.copies *= len(loops)
                 for loop in loops:
                     self.launched(loop, f"repeat {count}", stays, body, location)
+                self.copies //= len(loops)
 
     def goes_on(self, instance: str, step: Repeat, later: Block) -> bool:
         """Whether a loop of the first rounds is followed by one of the others: min(n, 4), then n - 4."""

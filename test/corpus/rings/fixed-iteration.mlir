@@ -16,7 +16,7 @@ module @b attributes {pipelink.component = {abi = 1}} {
   "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", touch = "threads", stages = [4, 4], tiles = [
       {element = "f32", shape = [32, 32], layout = "row_major", align = 128}]} : () -> ()
   "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
-  // expected-error @below {{'@b::@run' waits for ever for slot '@b::@x'[0] to be filled: '@a::@run' has finished [rate-mismatch]}}
+  // expected-error @below {{'@b::@run' has finished, and slot 0 of '@b::@x' is left that '@a::@run' gave [rate-mismatch]}}
   "pipelink.protocol"() {text = "repeat n / 4 { x.wait; x.wait; x.wait; x.wait; x.release; }", of = "run"} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
