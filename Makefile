@@ -46,7 +46,7 @@ format: $(STAMP)  ## rewrite the Python sources in the project's format
 	@$(BIN)/ruff check --quiet --fix .
 	@$(BIN)/ruff format --quiet .
 
-fuzz: $(STAMP)  ## 100,000 hostile inputs (the tests try 1,000)
+fuzz: $(STAMP)  ## 100,000 hostile inputs (the tests try 1,000 of each kind)
 	@$(BIN)/python test/fuzz --budget 100000
 
 bench-linker: $(STAMP)  ## how fast the linker is on this machine; writes benchmarks/results

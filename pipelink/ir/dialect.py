@@ -85,15 +85,20 @@ def _wrap(module: ir.Module) -> ir.Module:
     return outer
 
 
+def loose_context() -> ir.Context:
+    """A context that takes every operation, without a dialect."""
+    context = ir.Context()
+    context.allow_unregistered_dialects = True
+    return context
+
+
 def _explain(problem: Any, data: bytes, name: str) -> list[Diagnostic]:
     """Better diagnostics than MLIR's for what the dialect itself refuses."""
     from pipelink.ir.verify import verify
 
     original = [_translate(d, data, name) for d in problem.error_diagnostics]
-    loose = ir.Context()
-    loose.allow_unregistered_dialects = True
     try:
-        verify(_wrap(ir.Module.parse(data, loose)), references=False)
+        verify(_wrap(ir.Module.parse(data, loose_context())), references=False)
     except MLIRError:
         return original
     except LinkError as ours:

@@ -1,12 +1,14 @@
 """``python test/fuzz --budget N``: N hostile inputs, shared by the targets of this folder.
 
-A target is a Python module ``fuzz_NAME.py`` with ``run(seed, budget) -> list[str]``, one line for each failure.
+What a target is, and under which limits its inputs are tried, is in frame.py.  ``--from N`` goes on at an input.
 """
 
 import argparse
 import importlib
 import time
 from pathlib import Path
+
+import frame
 
 
 def main() -> int:
@@ -16,6 +18,7 @@ def main() -> int:
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(names)}; all if left out")
     parser.add_argument("--budget", type=int, default=1000, help="inputs in all")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--from", type=int, default=0, dest="first", help="the first input of each target")
     arguments = parser.parse_args()
     unknown = set(arguments.targets) - set(names)
     if unknown:
@@ -24,7 +27,12 @@ def main() -> int:
     failures: list[str] = []
     for name in chosen:
         start = time.monotonic()
-        found = importlib.import_module(f"fuzz_{name}").run(arguments.seed, arguments.budget // len(chosen))
+        found = frame.drive(
+            importlib.import_module(f"fuzz_{name}"),
+            arguments.seed,
+            arguments.first,
+            max(arguments.first, arguments.budget // len(chosen)),
+        )
         seconds = time.monotonic() - start
         print(f"{name}: {arguments.budget // len(chosen)} inputs, {len(found)} failures, {seconds:.0f} s", flush=True)
         for line in found:

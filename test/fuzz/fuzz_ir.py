@@ -10,17 +10,14 @@ from __future__ import annotations
 import os
 import random
 import re
-import resource
-import select
-import signal
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 20.0  # without progress, after which an input counts as hanging
-MEMORY = 6 << 30  # bytes of address space of a worker
 _TOKEN = re.compile(r'"[^"\n]*"|[\w.@$%#-]+|\s+|.', re.S)
 _WORDS = (
     *('""', '"x"', "@", "@a::@b", "@a::@b::@c", "-1", "0", "1 : i32", "9223372036854775807", "99999999999999999999"),
@@ -42,6 +39,7 @@ _WORDS = (
 _PIPELINES = ("check,place{objective=min-smem},fuse", "check{linker=13.0}", 'check{linker="1 2"},check', "")
 
 
+@cache
 def seeds() -> list[str]:
     """The texts that mutants come from: every part of the tests' IR."""
     texts: list[str] = []
@@ -115,7 +113,15 @@ def make(seed: int, index: int, texts: list[str]) -> tuple[str, str]:
     return kind, mutate(rng.choice(_PIPELINES if kind == "pipeline" else texts), rng)
 
 
-def attempt(kind: str, text: str) -> str | None:
+@cache
+def _context() -> Any:
+    """One for all inputs of a worker: to make one takes longer than to try most."""
+    from pipelink.ir import new_context
+
+    return new_context()
+
+
+def try_text(kind: str, text: str) -> str | None:
     """Try one input in this process; what went wrong, or None."""
     from pipelink.ir import parse
     from pipelink.passes.pipeline import parse_pipeline, run_pipeline
@@ -125,7 +131,7 @@ def attempt(kind: str, text: str) -> str | None:
         if kind == "pipeline":
             parse_pipeline(text)
             return None
-        module = parse(text)
+        module = parse(text, _context())
         run_pipeline(parse_pipeline("check,place" if kind == "place" else "check"), module)
     except LinkError as problem:
         for found in problem.diagnostics:
@@ -137,18 +143,7 @@ def attempt(kind: str, text: str) -> str | None:
     return None
 
 
-def _work(seed: int, indices: range, texts: list[str], report: int) -> None:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    for index in indices:
-        os.write(report, b"%d\n" % index)
-        wrong = attempt(*make(seed, index, texts))
-        if wrong is not None:
-            os.write(report, b"! %s\n" % " ".join(wrong.split())[:400].encode(errors="replace"))
-
-
-def _tool(kind: str, text: str) -> str | None:
+def try_tool(kind: str, text: str) -> str | None:
     """The same input through pl-opt, as a user would; what reaches the user that must not, or None."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "in.mlir"
@@ -162,47 +157,20 @@ def _tool(kind: str, text: str) -> str | None:
     return None
 
 
-def run(seed: int, budget: int, batch: int = 500) -> list[str]:
-    """Try ``budget`` inputs; one line for each failure, with the index that repeats it."""
-    texts = seeds()
-    failures: list[str] = []
-    start = 0
-    while start < budget:
-        stop = min(budget, start + batch)
-        reader, writer = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            status = 1
-            try:
-                os.close(reader)
-                _work(seed, range(start, stop), texts, writer)
-                status = 0
-            finally:
-                os._exit(status)
-        os.close(writer)
-        said, hung = b"", False
-        while True:
-            if not select.select([reader], [], [], SECONDS)[0]:
-                hung = True
-                os.kill(pid, signal.SIGKILL)
-                break
-            data = os.read(reader, 65536)
-            if not data:
-                break
-            said += data
-        os.close(reader)
-        _, status = os.waitpid(pid, 0)
-        last = start
-        for line in said.decode(errors="replace").splitlines():
-            if line.startswith("!"):
-                failures.append(f"ir {seed}/{last}: {line[2:]}")
-            else:
-                last = int(line)
-        if hung:
-            failures.append(f"ir {seed}/{last}: no progress in {SECONDS:g} s")
-        elif status != 0:  # MLIR crashed; the tool has to survive it
-            wrong = _tool(*make(seed, last, texts))
-            if wrong is not None:
-                failures.append(f"ir {seed}/{last}: {wrong}")
-        start = last + 1 if hung or status != 0 else stop
-    return failures
+def prepare() -> None:
+    """Import what the workers need, once, and make one context for all: it takes longer than most inputs."""
+    from pipelink.ir import dialect
+
+    dialect.loose_context = cache(dialect.loose_context)
+    seeds()
+    try_text("place", "module {}")
+
+
+def attempt(seed: int, index: int) -> str | None:
+    """Try one text; what went wrong, or None."""
+    return try_text(*make(seed, index, seeds()))
+
+
+def confirm(seed: int, index: int) -> str | None:
+    """MLIR crashed; the tool has to survive it."""
+    return try_tool(*make(seed, index, seeds()))
