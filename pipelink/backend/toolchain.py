@@ -22,6 +22,7 @@ _MESSAGE = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): (?:catastroph
 _WARNING = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): warning(?: #[\w-]+)?: (?P<text>.*)$", re.MULTILINE)
 _ASSERTION = re.compile(r'^static assertion failed with "(.*)"$')
 # What EDG says where a PL_ declaration, which begins with a namespace, stands in a class or function.
+_TAKEN = "has already been declared in the current scope"
 _SCOPE_ERRORS = ("expected a declaration", "namespace definition is not allowed")
 _MISPLACED = (
     "PL_ declarations stand directly in PL_COMPONENT, not in a class, function or template; docs/contracts.md shows "
@@ -231,6 +232,10 @@ def _failure(name: str, log: str) -> LinkError:
         notes.append(Note(f"the compiler's log:\n{log}"))
         text = _ASSERTION.sub(r"\1", match["text"])
         hint = _MISPLACED if declared and text in _SCOPE_ERRORS else _absent_header(text)
+        if text.endswith(_TAKEN) and declared and "PL_COMPONENT(" in lines[carets[0] - 1]:
+            hint = (
+                "a component without a namespace shares its name with CUDA's functions: write PL_COMPONENT(yours::name)"
+            )
         return LinkError([Diagnostic("error", "compile-error", text, where, tuple(notes), hint)])
     first = lines[0] if lines else "the compiler gave no log"
     return error("compile-error", first, Location(name), notes=[Note(f"the compiler's log:\n{log}")])

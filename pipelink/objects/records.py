@@ -355,8 +355,20 @@ class _Parser:
         if key not in values:
             self._corrupt(f"record {subject} has no '{key}'")
         if not check(values[key]):
+            self._refuse_long(key, values)
             shown = json.dumps(values[key])
             self._corrupt(f"'{key}' of record {subject} is {shown if len(shown) <= 80 else shown[:77] + '...'}")
+
+    def _refuse_long(self, key: str, values: dict[str, Any]) -> None:
+        """Refuse a name that is one, but too long, at its declaration."""
+        name, file, line = values[key], values.get("file"), values.get("line")
+        if key not in ("name", "component") or not isinstance(name, str) or not re.fullmatch(r"[\w:]+", name, re.ASCII):
+            return
+        length = max(map(len, name.split("::")))
+        if length > limits.SYMBOL:
+            place = Location(file, line) if isinstance(file, str) and isinstance(line, int) else self._where
+            message = f"the name '{name[:20]}…' has {length} characters, the limit is {limits.SYMBOL}"
+            raise error("bad-symbol", message, place)
 
     def _corrupt(self, what: str) -> NoReturn:
         shown = self._text[:200].decode("utf-8", "replace")

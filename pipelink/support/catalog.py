@@ -73,7 +73,7 @@ CATALOG: dict[str, str] = {
     "bad-alignment": "an alignment is not a power of two",
     "alignment-unstated": "a resource states no alignment",
     "duplicate-name": "two things have one name",
-    "bad-symbol": "a name holds characters that device symbols do not have",
+    "bad-symbol": "a name holds characters that device symbols do not have, or too many",
     "unknown-component": "a component is not declared",
     "unknown-instance": "a kernel has no such instance",
     "unknown-port": "a component has no such port",
