@@ -148,6 +148,13 @@ def check_shared(graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) -
             why = divided if isinstance(divided, str) else None
         if why:
             refuse(f"tile {part} of {edge.source} cannot be shared: {why}")
+    of = [p.part for p in edge.source.component.params.values() if p.type == "tensor_map" and p.port == port.name]
+    lacking = next((part for part in range(len(port.tiles)) if of and part not in of), None)
+    if connect.shared and lacking is not None:
+        message = (
+            f"tile {lacking} of {edge.source} has no tensor map of its own; the box of another may bring half a tile"
+        )
+        refuse(message, "declare a tensor map for each tile of a connection that shares some")
     other = next((c for c in graph.by_source[edge.source.key] if c.connect.shared != connect.shared), None)
     if other is not None:
         refuse(f"the connections of {edge.source} share different tiles")

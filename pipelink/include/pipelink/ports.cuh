@@ -89,7 +89,9 @@ struct out_port : detail::ring_port<Port, Stream, A...> {
     static_assert(detail::same<Map, Port>::value, "this tensor map belongs to another port");
     static_assert(tma, "only a pl::by_tma port can be filled by TMA");
     static_assert(0 <= Part && Part < Stream::parts, "the slot has fewer tiles");
-    static_assert(MapPart == Part, "this tensor map is for another tile of the slot: pl::tensor_map<port, part>");
+    static_assert(MapPart == Part || detail::same<typename detail::part_of<Stream, MapPart>::type,
+                                                  typename detail::part_of<Stream, Part>::type>::value,
+                  "this tensor map is for another tile of the slot: pl::tensor_map<port, part>");
     static_assert(sizeof...(X) >= 1 && sizeof...(X) <= 5, "a tensor copy takes 1 to 5 coordinates");
     if constexpr (sizeof...(X) == 1) Port::pl_tma1(s.id, s.frame, at.stage, Part, offset, &map, x...);
     if constexpr (sizeof...(X) == 2) Port::pl_tma2(s.id, s.frame, at.stage, Part, offset, &map, x...);

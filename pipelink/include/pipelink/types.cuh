@@ -255,5 +255,10 @@ template <class... P>
 struct is_stream<stream<P...>> {
   enum : bool { value = true };
 };
+// Tile I of a stream.
+template <class Stream, int I>
+struct part_of;
+template <class... P, int I>
+struct part_of<stream<P...>, I> : nth<I, P...> {};
 }  // namespace detail
 }  // namespace pl

@@ -257,3 +257,30 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   // expected-error @below {{'@load::@ab' to '@mma::@ab' shares tiles between the CTAs of a cluster, but nothing promises cluster_lockstep = 2: that both take equally many slots, with the same shared tiles [cluster-mismatch]}}
   "pipelink.connect"() {source = @load::@ab, target = @mma::@ab, transfer = "cluster", shared = [1]} : () -> ()
 }
+
+// -----
+
+// Two equal tiles and a map for one: half of the tile that is shared, and the whole of the other, have other boxes
+module @load attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1, align = 1, registers = [24, 40], threads = "one"} : () -> ()
+  "pipelink.port"() {sym_name = "ab", direction = "out", kind = "stream", touch = "tma", stages = [2, 4], tiles = [
+      {element = "bf16", shape = [256, 64], layout = "swizzle128", align = 1024}, {element = "bf16", shape = [256, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+  "pipelink.param"() {sym_name = "map_a", type = "tensor_map", bytes = 128, align = 64, port = "ab", part = 0} : () -> ()
+  "pipelink.tensor"() {name = "a", element = "bf16", shape = ["M", "K"], access = "read"} : () -> ()
+  "pipelink.tensor"() {name = "b", element = "bf16", shape = ["N", "K"], access = "read"} : () -> ()
+  "pipelink.bind"() {param = "map_a", to = "a"} : () -> ()
+  "pipelink.grid"() {value = ["2 * sms", "1", "1"]} : () -> ()
+}
+module @mma attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 8, align = 4, registers = [168, 240]} : () -> ()
+  "pipelink.port"() {sym_name = "ab", direction = "in", kind = "stream", touch = "wgmma", stages = [2, 4], tiles = [
+      {element = "bf16", shape = [256, 64], layout = "swizzle128", align = 1024}, {element = "bf16", shape = [256, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "load", component = @load} : () -> ()
+  "pipelink.instance"() {sym_name = "mma", component = @mma} : () -> ()
+  "pipelink.promise"() {name = "cluster_lockstep", value = 2} : () -> ()
+  "pipelink.cluster"() {value = [2, 1, 1]} : () -> ()
+  // expected-error @below {{tile 1 of '@load::@ab' has no tensor map of its own; the box of another may bring half a tile [cluster-mismatch]}}
+  "pipelink.connect"() {source = @load::@ab, target = @mma::@ab, transfer = "cluster", shared = [0]} : () -> ()
+}
