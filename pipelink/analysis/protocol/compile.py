@@ -14,7 +14,7 @@ from pipelink.analysis.protocol import program as ops
 from pipelink.analysis.protocol.counts import EXACT, Counts, Loop
 from pipelink.analysis.protocol.flow import parts_of, share_ends, split_symbols, symbols_from
 from pipelink.analysis.protocol.followed import left_out
-from pipelink.analysis.protocol.language import protocol_of
+from pipelink.analysis.protocol.language import actions_of, protocol_of, steps_of
 from pipelink.analysis.protocol.polynomial import Leaf, Polynomial, of_atom
 from pipelink.analysis.protocol.program import Agent, Symbol, System
 from pipelink.analysis.protocol.resources import Resources
@@ -66,6 +66,10 @@ class Turn:
     @property
     def name(self) -> str:
         return f"@{self.instance}::@{self.role.name}"
+
+
+#: Verbs of steps that wait for others.
+_WAITING = ("acquire", "wait", "take", "sync", "await", "end")
 
 
 class Compiler:
@@ -160,6 +164,7 @@ class Compiler:
         role, threads = turn.role, turn.role.thread_count
         first = self.placed(turn.instance).roles[role.name].first_thread
         inner = self._callers(turn.instance, turn.protocol.body, 0)
+        apart = any(self.waits_apart(one.instance, one.protocol.body, threads) for one in own)
         edges = sorted({0, threads, *(n for n in inner if n < threads)})
         lane = turn.name + (f", CTA {cta}" if self.ctas > 1 else "")
         for begin, end in itertools.pairwise(edges):
@@ -169,6 +174,7 @@ class Compiler:
             self.system.counter()
             self.system.agents.append(agent)
             writer = Writer(self, agent, edges, begin, role)
+            writer.apart = apart
             for number, one in enumerate(own, at):
                 if number:
                     before = turns[number - 1]
@@ -201,6 +207,32 @@ class Compiler:
                         yield from self._callers(instance, way, depth)
                 case _:
                     pass
+
+    def waits_apart(self, instance: str, block: Block, threads: int, depth: int = 0) -> bool:
+        """Whether fewer than so many threads wait for something by themselves."""
+        for step in steps_of(block):
+            match step:
+                case Action(verb=verb, by=by) if by is not None and by.threads < threads:
+                    if verb in _WAITING or (verb == "call" and self._waits(instance, step.subject, depth)):
+                        return True
+                case Action(verb="call") if depth < MAX_DEPTH:
+                    found = self.answer(instance, step.subject)
+                    if found is not None:
+                        body = self.protocol(*found).body
+                        if self.waits_apart(found[0], body, threads, depth + 1):
+                            return True
+                case _:
+                    pass
+        return False
+
+    def _waits(self, instance: str, port: str, depth: int) -> bool:
+        """Whether the answer to a call waits for something."""
+        found = self.answer(instance, port)
+        return found is not None and any(
+            action.verb in _WAITING
+            or (action.verb == "call" and depth < MAX_DEPTH and self._waits(found[0], action.subject, depth + 1))
+            for action in actions_of(self.protocol(*found).body)
+        )
 
     def _answer_callers(self, instance: str, port: str, depth: int) -> Iterator[int]:
         found = self.answer(instance, port)

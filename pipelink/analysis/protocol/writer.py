@@ -65,6 +65,7 @@ class Writer:
         self.loops: list[int] = []  # counters of the loops around
         self.joined: dict[tuple[int, int], int] = {}  # (symbol, rounds made) -> counter of a loop that goes on later
         self.depth = 0
+        self.apart = False  # some threads of the role wait for something by themselves
         self.copies = 1  # of the code that is written, in the loops of sums
 
     def emit(self, step: T) -> T:
@@ -410,6 +411,8 @@ class Writer:
         begin = self.here
         taking = [part for part in self.parts if part.start < self.parts[0].start + self.callers]
         for size, skews in self.resources.units(end, action).items():
+            if size > WARP_THREADS and self.apart:
+                continue  # warps that wait by themselves are where the others are not
             for unit in sorted({self.agent.first // size, (self.agent.first + self.agent.threads - 1) // size}):
                 inside = [part for part in taking if part.start < (unit + 1) * size and part.stop > unit * size]
                 if len(inside) > 1 and any(not leaders(part, size, skew) for part in inside for skew in skews):
