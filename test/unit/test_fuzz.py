@@ -18,7 +18,7 @@ def target(name: str) -> ModuleType:
         sys.path.remove(str(FUZZ))
 
 
-@pytest.mark.parametrize("name", ["attributes", "entries", "ir", "objects", "protocols"])
+@pytest.mark.parametrize("name", ["attributes", "entries", "ir", "launches", "objects", "packages", "protocols"])
 def test_hostile_inputs_do_no_harm(name: str) -> None:
     assert target("frame").drive(target(f"fuzz_{name}"), 20, 0, 1000) == []
 
