@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipelink.support import limits
+from pipelink.support.diagnostics import error, shown
 from pipelink.support.mlir import ir
+from pipelink.support.text import utf8
 
 
 @dataclass(frozen=True, order=True)
@@ -104,18 +106,21 @@ def attributes_of(op: ir.Operation) -> dict[str, Value]:
 
 
 def to_attribute(value: Value, context: ir.Context) -> ir.Attribute:
-    """The attribute of a Python value; integers are i64.  Raises TypeError for other types."""
+    """The attribute of a Python value; integers are i64.  Raises TypeError for other types, and
+    LinkError ``wrong-attribute`` for an integer that is none."""
     match value:
         case ir.Attribute():
             return value
         case bool():
             return ir.BoolAttr.get(value, context)
         case int():
+            if not -(1 << 63) <= value < 1 << 63:
+                raise error("wrong-attribute", f"{shown(value)} is no i64 integer")
             return ir.IntegerAttr.get(ir.IntegerType.get_signless(64, context), value)
         case float():
             return ir.FloatAttr.get(ir.F64Type.get(context), value, ir.Location.unknown(context))
         case str():
-            return ir.StringAttr.get(value, context)
+            return ir.StringAttr.get(utf8(value), context)
         case SymbolRef():
             if len(value.path) == 1:
                 return ir.FlatSymbolRefAttr.get(value.path[0], context)

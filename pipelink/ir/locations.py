@@ -8,6 +8,7 @@ from __future__ import annotations
 from pipelink.support import limits
 from pipelink.support.diagnostics import UNKNOWN, Location
 from pipelink.support.mlir import ir
+from pipelink.support.text import utf8
 
 
 def to_location(location: ir.Location, depth: int = 0) -> Location:
@@ -37,4 +38,4 @@ def from_location(location: Location, context: ir.Context) -> ir.Location:
     """The MLIR location of a place in a file."""
     if not location.file:
         return ir.Location.unknown(context)
-    return ir.Location.file(location.file, location.line, location.column, context)
+    return ir.Location.file(utf8(location.file), location.line, location.column, context)

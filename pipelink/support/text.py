@@ -16,3 +16,13 @@ def _written_out(code: int) -> str:
     if 0xDC80 <= code <= 0xDCFF:  # how Python holds such a byte
         code -= 0xDC00
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def utf8(text: str) -> str:
+    """``text`` as something that every library takes: what is no Unicode, such as the bytes of a file's name that are
+    not UTF-8, is written out."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join(_written_out(ord(c)) if 0xD800 <= ord(c) <= 0xDFFF else c for c in text)
+    return text

@@ -19,11 +19,16 @@ from pipelink.support.diagnostics import (
 )
 from pipelink.support.inputs import Sources, is_object, read_input, reason, refuse_foreign, text_or_object
 from pipelink.support.outputs import encoded, write_file
-from pipelink.support.text import printable
+from pipelink.support.text import printable, utf8
 
 STDIN = "<stdin>"  # what standard input is called in messages
 _OBJECTS = (".o", ".a")
 Read = tuple[str, bytes]
+
+
+def label(path: str) -> str:
+    """What an input is called in messages and in what is made of it."""
+    return STDIN if path == "-" else utf8(path)
 
 
 @dataclass
@@ -62,7 +67,8 @@ class Console:
         texts: list[Read] = []
         objects: list[Read] = []
         for path in paths:
-            data, name = self.read(path), STDIN if path == "-" else path
+            data, name = self.read(path), label(path)
+            self.sources.texts[name] = data
             refuse_foreign(data, name)
             (objects if name.endswith(_OBJECTS) or is_object(data) else texts).append((name, data))
         return texts, objects

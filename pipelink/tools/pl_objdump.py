@@ -17,7 +17,7 @@ from pipelink.support.diagnostics import LinkError, Location
 from pipelink.support.inputs import refuse_foreign
 from pipelink.support.text import printable
 from pipelink.tools.common import ToolParser, run_tool
-from pipelink.tools.console import STDIN, Console
+from pipelink.tools.console import Console, label
 
 if TYPE_CHECKING:
     from pipelink.audit.report import ObjectReport
@@ -46,7 +46,7 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     items: list[Object] = []
     kernels: list[tuple[str, PackageKernel]] = []
     for path in arguments.inputs:
-        data, name = console.read(path), STDIN if path == "-" else path
+        data, name = console.read(path), label(path)
         if data.startswith(_ZIP):
             kernels += _kernels(data, name)
             continue

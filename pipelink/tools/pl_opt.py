@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pipelink.support import limits
 from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, Location, error, suggest
 from pipelink.tools.common import ToolParser, run_tool
-from pipelink.tools.console import Console, relocate, write_stdout
+from pipelink.tools.console import Console, label, relocate, write_stdout
 from pipelink.tools.traces import add_trace_argument, tracing
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _optimise(arguments: argparse.Namespace, console: Console, reported: list[Di
         listed = ", ".join(name for name, _ in texts)
         raise error("usage", f"{len(texts)} IR inputs were given, one is read: {listed}")
     name, data = texts[0] if texts else ("", None)
-    console.protected = [path for path in console.protected if path != name]  # IR may be rewritten in place
+    console.protected = [path for path in console.protected if label(path) != name]  # IR may be rewritten in place
     console.will_write([arguments.output])
     objects: list[Object] = []
     if binaries:
