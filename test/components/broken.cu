@@ -2,6 +2,8 @@
 // check of their protocols, as debug links, to see that a hang is explained.  What they state is what they do.
 #include <pipelink/component.cuh>
 
+#include "token.cuh"
+
 namespace broken {
 using numbers = pl::stream<pl::row_major<pl::tile<float, 8, 32>>>;
 }  // namespace broken
@@ -90,9 +92,7 @@ PL_ENTRY(sum) {
 }
 
 // As test::round_trip, but the second CTA keeps the token in the third round.
-#define TOKEN test::lost_turn
-#define KEEPS (me == 1 && r == 2)
-#include "token.cuh"
+TOKEN(test::lost_turn, me == 1 && r == 2)
 
 // A page is handed over by mbarriers of the component's own; whoever reads it forgets to say so.
 PL_COMPONENT(broken::lost_phase) {

@@ -1,9 +1,9 @@
 // CTAs that signal each other through counters in global memory.
 #include <pipelink/component.cuh>
 
-#define TOKEN test::round_trip
-#define KEEPS false
 #include "token.cuh"
+
+TOKEN(test::round_trip, false)
 
 // Pages of 32 x 32 words go from each CTA to the next through global memory, two on their way at most: threads write
 // them, TMA fetches them.  Counters: how many pages a CTA has been written, then how many it has read.
