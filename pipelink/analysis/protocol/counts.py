@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 from pipelink.analysis.protocol import polynomial
 from pipelink.analysis.protocol.polynomial import (
@@ -57,12 +57,11 @@ class Counts:
     ) -> None:
         launch = kernel.launch or {}
         self._fields = [item.get("value") for item in launch.get("parameters", {}).get("fields", [])]
-        self._derived: list[dict[str, str]] = list(launch.get("derived", []))
+        self._derived = tuple((str(item["name"]), str(item["value"])) for item in launch.get("derived", []))
         self._components, self._bodies, self._call, self._stages = components, bodies, call, stages
         self._params = {
             name: instance.placement.params if instance.placement else {} for name, instance in kernel.instances.items()
         }
-        self._launch: dict[str, Polynomial] = {}
         self._values: dict[int, Polynomial] = {}
         self._shown: dict[Polynomial, str] = {}
         self._found: dict[tuple[str, str], Polynomial | None] = {}
@@ -104,23 +103,11 @@ class Counts:
         if index not in self._values:
             text = self._fields[index] if index < len(self._fields) else None
             try:
-                found = self._bound(text) if isinstance(text, str) else None
+                found = _bound(text, self._derived) if isinstance(text, str) else None
             except (LinkError, TooComplex):
                 found = None
             self._values[index] = of_atom(Leaf(("field", index), name)) if found is None else found
         return self._values[index]
-
-    def _bound(self, text: str) -> Polynomial:
-        derived, self._derived = self._derived, []
-        for item in derived:  # in the order in which they depend on each other
-            try:
-                self._launch[item["name"]] = polynomial.parse(item["value"], self._launch_name)
-            except (LinkError, TooComplex):
-                continue
-        return polynomial.parse(text, self._launch_name)
-
-    def _launch_name(self, name: str) -> Polynomial:
-        return self._launch.get(name) or of_atom(Leaf(("launch", name), name))
 
     # -- loops
 
@@ -253,6 +240,23 @@ class Counts:
                         yield from self._read(instance, way, around)
                 case _:
                     pass
+
+
+@lru_cache(maxsize=256)
+def _bound(text: str, derived: tuple[tuple[str, str], ...]) -> Polynomial:
+    """A launch expression, given the derived values in the order in which they depend on each other.  Raises LinkError,
+    TooComplex."""
+    launch: dict[str, Polynomial] = {}
+
+    def meaning(name: str) -> Polynomial:
+        return launch.get(name) or of_atom(Leaf(("launch", name), name))
+
+    for name, value in derived:
+        try:
+            launch[name] = polynomial.parse(value, meaning)
+        except (LinkError, TooComplex):
+            continue
+    return polynomial.parse(text, meaning)
 
 
 def _shape(count: Polynomial) -> tuple[Polynomial, int | None]:
