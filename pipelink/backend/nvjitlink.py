@@ -127,13 +127,17 @@ def _complete(images: Sequence[Image], arguments: Sequence[str], *, ptx: bool) -
             nvjitlink.complete(handle)
         except nvjitlink.nvJitLinkError as problem:
             raise _Refusal(str(problem), _log(handle), current) from None
-        if ptx:
-            data = bytearray(nvjitlink.get_linked_ptx_size(handle))
-            nvjitlink.get_linked_ptx(handle, data)
-            data = data.rstrip(b"\0")  # of a C string
-        else:
-            data = bytearray(nvjitlink.get_linked_cubin_size(handle))
-            nvjitlink.get_linked_cubin(handle, data)
+        try:
+            if ptx:
+                data = bytearray(nvjitlink.get_linked_ptx_size(handle))
+                nvjitlink.get_linked_ptx(handle, data)
+                data = data.rstrip(b"\0")  # of a C string
+            else:
+                data = bytearray(nvjitlink.get_linked_cubin_size(handle))
+                nvjitlink.get_linked_cubin(handle, data)
+        except nvjitlink.nvJitLinkError as problem:  # an option asked for something else
+            result = "PTX" if ptx else "cubin"
+            raise _Refusal(f"it made no {result} ({problem})", _log(handle), "") from None
         return Linked(bytes(data), _log(handle), time.perf_counter() - start)
     finally:
         nvjitlink.destroy(handle)

@@ -124,11 +124,16 @@ def begin(work: Callable[[Diagnostics], None], diagnostics: Diagnostics) -> Call
     raises LinkError with it if it has errors, or what the work itself raised."""
     found = Diagnostics()
     pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="audit")
-    running = pool.submit(work, found)
+    try:
+        running = pool.submit(work, found)
+    except RuntimeError:  # the system gives no thread: it is done now
+        running = None
+        work(found)
     pool.shutdown(wait=False)
 
     def join() -> None:
-        running.result()
+        if running is not None:
+            running.result()
         diagnostics.items += found.items
         found.raise_if_errors()
 

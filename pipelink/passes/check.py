@@ -150,7 +150,7 @@ def _capability(arch: str) -> int:
 
 
 def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", text)[:2])
+    return tuple(int(part[:9]) for part in re.findall(r"\d+", text)[:2])
 
 
 def _check_requirements(graph: ConnectionGraph, diagnostics: Diagnostics) -> None:

@@ -11,6 +11,7 @@ exception, or invalid IR after it, is ours: ``internal-error``, with a reproduce
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import re
 import shlex
@@ -182,9 +183,12 @@ def convert(text: str, kind: Any) -> Any:
         return text == "true"
     if kind in (int, float):
         try:
-            return kind(text)
+            number = kind(text) if len(text) <= 40 else math.nan
+            if math.isfinite(number):
+                return number
+            raise ValueError
         except ValueError:
-            raise ValueError(f"expected {'an integer' if kind is int else 'a number'}, not '{text}'") from None
+            raise ValueError(f"expected {'an integer' if kind is int else 'a number'}, not '{text[:40]}'") from None
     return text
 
 
