@@ -21,7 +21,7 @@ from typing import Any, Final
 from pipelink.contract.vocabulary import ELEMENT_BITS, SWIZZLES, Tile
 from pipelink.objects import ContractComponent, Record
 from pipelink.support.diagnostics import LinkError, error
-from pipelink.testing.plan import PortPlan, Values
+from pipelink.testing.plan import PortPlan, Values, turns
 
 NAMESPACE: Final = "pl_bench"
 CALLER: Final = "caller"  # the component that makes all calls
@@ -86,6 +86,7 @@ def generate(component: ContractComponent, *, feed: str, threads: int) -> Bench:
     source = _Source()
     others: list[Other] = []
     called: list[tuple[PortPlan, list[str]]] = []
+    tokens: list[PortPlan] = []
     for record in component.records:
         if record.op != "port" or record.values.get("direction") == "local":
             continue
@@ -99,11 +100,13 @@ def generate(component: ContractComponent, *, feed: str, threads: int) -> Bench:
             case ("call", "calls"):
                 others.append(_answer(source, record))
             case ("token", "in"):
-                others.append(_token(source, record, "passed"))
+                tokens.append(PortPlan(record.name, "passed"))
             case ("token", "out"):
-                others.append(_token(source, record, "counted"))
+                tokens.append(PortPlan(record.name, "counted"))
             case (kind, _):
                 raise unsupported(record, f"a {kind} has no end that stands for another CTA or component")
+    for given, back in turns(tokens):
+        others += _token(source, given, back)
     if called:
         others += _caller(source, called, threads)
     text = ["#include <pipelink/component.cuh>", _HELPERS, *source.types, *source.components]
@@ -404,22 +407,33 @@ def _answer(source: _Source, record: Record) -> Other:
     return Other(own, "port", plan, source=False)
 
 
-def _token(source: _Source, record: Record, way: Any) -> Other:
-    plan = PortPlan(record.name, way)
-    count, passed = plan.tensor("count"), way == "passed"
-    step = "pass" if passed else "take"
-    own = f"{record.name}_{'passer' if passed else 'taker'}"
+def _token(source: _Source, given: PortPlan | None, back: PortPlan | None) -> list[Other]:
+    """Who passes a token to the component, takes one from it, or both in turn: an mbarrier remembers one phase, so that
+    a token is passed again only when the component has passed its own.  See :func:`pipelink.testing.plan.turns`."""
+    one = given or back
+    assert one is not None
+    own = f"{one.name}_{'turns' if given and back else 'passer' if given else 'taker'}"
+    ports = [
+        *([("given", "pass", "OUT", given)] if given else []), *([("back", "take", "IN", back)] if back else []),
+    ]  # fmt: skip
+    loops = {"early": ports[-1:], "rounds": ports, "late": ports[:1]} if given and back else {"rounds": ports}
+    counts = {name: one.tensor(name) for name in loops}
+    steps = {name: [f"{port}.{step};" for port, step, _, _ in these] for name, these in loops.items()}
+    calls = {name: [f"{port}::{step}(self);" for port, step, _, _ in these] for name, these in loops.items()}
+    protocol = " ".join(f"repeat {counts[name]} {{ {' '.join(steps[name])} }}" for name in loops)
     source.declare(
         own,
         [
             "PL_ROLE(turn, pl::warps<1>, pl::registers<24, 40>);",
-            f"PL_TOKEN_{'OUT' if passed else 'IN'}(port);",
-            f"PL_PARAM({count}, int);",
-            f'PL_PROTOCOL(turn, "repeat {count} {{ port.{step}; }}");',
-            f"PL_ENTRY(turn) {{ for (int i = 0; i < {count}(self); ++i) port::{step}(self); }}",
+            *(f"PL_TOKEN_{way}({port});" for port, _, way, _ in ports),
+            *(f"PL_PARAM({count}, int);" for count in counts.values()),
+            f'PL_PROTOCOL(turn, "{protocol}");',
+            "PL_ENTRY(turn) {",
+            *(f"  for (int i = 0; i < {counts[n]}(self); ++i) {{ {' '.join(calls[n])} }}" for n in loops),
+            "}",
         ],
     )
-    return Other(own, "port", plan, source=passed)
+    return [Other(own, port, plan, source=step == "pass") for port, step, _, plan in ports if plan is not None]
 
 
 def promises(component: ContractComponent) -> Mapping[str, Any]:

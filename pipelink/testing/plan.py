@@ -6,8 +6,9 @@ needs nothing else.
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, TypeVar
 
@@ -52,6 +53,12 @@ class PortPlan:
     def tensor(self, part: int | str) -> str:
         """The launch argument that holds a part, or something else of the port."""
         return f"pl_{self.name}_{part}"
+
+
+def turns(ports: Iterable[PortPlan]) -> Iterator[tuple[PortPlan | None, PortPlan | None]]:
+    """Which tokens take turns: those into the component and those out of it, in the order of their declaration."""
+    passed, counted = ([port for port in ports if port.way == way] for way in ("passed", "counted"))
+    return itertools.zip_longest(passed, counted)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from pipelink.support.diagnostics import LinkError, Location, error
 from pipelink.support.inputs import read_input
 from pipelink.support.limits import BENCH_BYTES, BENCH_PLAN
 from pipelink.testing.arrays import STORAGE, Array, guest, host, pack, padded, unpack
-from pipelink.testing.plan import Plan, PortPlan, Values
+from pipelink.testing.plan import Plan, PortPlan, Values, turns
 
 _MAGIC: Final = b"pipelink bench\n"  # of a saved bench; then the length of its plan, the plan, and the package
 _LENGTH: Final = 4  # bytes of the length, little-endian
@@ -65,7 +65,9 @@ class LinkedBench:
         call that it makes  values to answer with, as above, the last one      :class:`Called`
                             again and again; of a call without result nothing,
                             or how many calls are noted
-        token               how often it is passed, or taken
+        token               how often it is passed, or taken; a token in and
+                            one out go in turn, and who begins with it is
+                            passed one less than it passes
         ==================  =================================================  ======================================
 
         ``call_order`` names the answered calls in the order in which they are made; without it all of the first come
@@ -156,11 +158,13 @@ class _Run:
         fed = [self.feed(port) for port in self.plan.ports if port.way == "fed"]
         self.items = fed[0] if fed and len(set(fed)) == 1 else None
         ways: dict[str, Callable[[PortPlan], None]] = {
-            "taken": self.take, "answered": self.answer, "passed": self.count, "counted": self.count,
+            "taken": self.take, "answered": self.answer,
         }  # fmt: skip
         for port in self.plan.ports:
             if port.way in ways:
                 ways[port.way](port)
+        for given, back in turns(self.plan.ports):
+            self.turn(given, back)
         called = [port for port in self.plan.ports if port.way == "called"]
         if called:
             self.call(called)
@@ -249,9 +253,34 @@ class _Run:
 
         self.results[port.name] = read
 
-    def count(self, port: PortPlan) -> None:
-        number = self.number(port, self.given(port, f"how often it is {port.way}"))
-        self.launch[port.tensor("count")] = number
+    def turn(self, given: PortPlan | None, back: PortPlan | None) -> None:
+        """A token is passed again only when the one that the component passes has come: an mbarrier remembers one."""
+        one = given or back
+        assert one is not None
+        passed, taken = (
+            self.number(port, self.given(port, f"how often it is {does}")) if port is not None else 0
+            for port, does in ((given, "passed"), (back, "taken"))
+        )
+        if given is None:
+            self.launch[one.tensor("rounds")] = taken
+            return
+        if back is None and passed > 1:
+            why = "and no token tells when it was taken: without one it can be passed once"
+            raise error("bench-overflow", f"port '{given.name}' is passed {passed} times, {why}")
+        if back is None:
+            self.launch[one.tensor("rounds")] = passed
+            return
+        if abs(passed - taken) > 1:
+            why = "they are passed in turn, so that these numbers differ by one at most"
+            raise error(
+                "bench-overflow",
+                f"'{given.name}' is passed {passed} times and '{back.name}' taken {taken} times: {why}",
+            )
+        self.launch |= {
+            one.tensor("early"): max(taken - passed, 0),
+            one.tensor("rounds"): min(taken, passed),
+            one.tensor("late"): max(passed - taken, 0),
+        }
 
     # ------------------------------------------------------------ calls that the component answers
     def call(self, ports: Sequence[PortPlan]) -> None:

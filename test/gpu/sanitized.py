@@ -13,13 +13,26 @@ from pipelink import runtime  # noqa: E402
 from pipelink.support import expr  # noqa: E402
 
 PACKAGES = Path(os.environ.get("PIPELINK_GPU_PACKAGES", ROOT / "carry"))
-SIZES = {"M": 200, "N": 264, "K": 144, "S": 4, "L": 64, "R": 50, "pages": 6, "ctas": 3, "count": 5}
+SIZES = {
+    "M": 200,
+    "N": 264,
+    "K": 144,
+    "S": 4,
+    "L": 64,
+    "R": 50,
+    "pages": 6,
+    "ctas": 3,
+    "count": 5,
+    "B": 2,
+    "T": 2,
+    "CTAS": 132,
+}
 #: Of kernels whose dimensions mean something else.
 OTHERS = {
     "matvec": {"N": 64, "K": 2048},
     "own_mbarriers": {"R": 3, "C": 4096},
-    "round_trip": {"ctas": 64, "rounds": 1000},
-    "handed_pages": {"ctas": 64, "rounds": 1000},
+    "round_trip": {"ctas": 132, "rounds": 1000},
+    "handed_pages": {"ctas": 132, "rounds": 1000},
 }
 TYPES = {
     "bf16": torch.bfloat16,

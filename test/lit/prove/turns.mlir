@@ -113,9 +113,9 @@ module @out attributes {pipelink.component = {abi = 1}} {
 }
 module @in attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 2} : () -> ()
-  // expected-error @below {{[rate-mismatch]}}
   "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", touch = "threads", stages = [2, 2], tiles = [
       {element = "f32", shape = [32], layout = "row_major", bytes = 128, align = 16}]} : () -> ()
+  // expected-error @below {{[rate-mismatch]}}
   "pipelink.protocol"() {of = "run", text = "repeat 3 { x.wait; x.release; }"} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {

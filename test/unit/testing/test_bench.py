@@ -183,6 +183,24 @@ def test_every_kind_of_port_links(objects: Objects, source: str, component: str,
     prepared(bench, **arguments)
 
 
+def test_tokens_go_in_turn(objects: Objects) -> None:
+    """An mbarrier remembers one phase, so a token is passed again only when the component has passed its own."""
+    bench = testing.Bench(objects["rings"], "turn").link()
+    given: dict[str, Any] = {"order": np.zeros(10, np.int32), "who": 1}
+    for mine, other, loops in ((5, 5, [0, 5, 0]), (4, 5, [1, 4, 0]), (5, 4, [0, 4, 1])):
+        _, launch, _ = prepared(bench, mine=mine, other=other, **given)
+        assert [launch[f"pl_mine_{name}"] for name in ("early", "rounds", "late")] == loops
+    with pytest.raises(LinkError, match=r"'mine' is passed 5 times and 'other' taken 3 times: .* \[bench-overflow\]"):
+        prepared(bench, mine=5, other=3, **given)
+    alone = compile_object(
+        f"{HEAD}PL_COMPONENT(t::x) {{ PL_ROLE(r, pl::warps<1>); PL_TOKEN_IN(x); "
+        'PL_PROTOCOL(r, "x.take;"); PL_ENTRY(r) { x::take(self); } }', "x.cu", "sm_90a",
+    )  # fmt: skip
+    with pytest.raises(LinkError, match=r"port 'x' is passed 2 times, .* it can be passed once \[bench-overflow\]"):
+        prepared(testing.Bench(alone).link(), x=2)
+    prepared(testing.Bench(alone).link(), x=1)
+
+
 @pytest.mark.parametrize(
     ("body", "settings", "said"),
     [
