@@ -194,7 +194,7 @@ class Kernel:
         by default the component's last part; ``renames`` give its tensors, derived values or parameters other names in
         the launch contract.  Raises LinkError from reading, ``unknown-component`` or ``duplicate-name``."""
         where = caller()
-        if not isinstance(source, str | Path | Object):
+        if not isinstance(source, str | Path | Object):  # pyright: ignore[reportUnnecessaryIsInstance]
             message = f"expected the path of an object or archive, or an object in memory, given {shown(source)}"
             raise error("unreadable-input", message, where)
         objects = [source] if isinstance(source, Object) else read_objects(Path(source))

@@ -218,7 +218,7 @@ def _check_tile(port: Port, index: int, what: str, target: Target, end: End, dia
             diagnostics.error("bad-touch", message, where, hint=hint)
 
 
-def _copied(end: End, port: Port, index: int, what: str) -> list[tuple[str, Location, Sequence[int]]]:
+def _copied(end: End, port: Port, index: int, what: str) -> Sequence[tuple[str, Location, Sequence[int]]]:
     """What copies bring at once: the boxes of the tile's maps, or the tile itself where a map has none."""
     maps = [
         p for p in end.component.params.values() if p.type == "tensor_map" and (p.port, p.part) == (port.name, index)

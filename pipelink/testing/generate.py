@@ -433,7 +433,7 @@ def _token(source: _Source, given: PortPlan | None, back: PortPlan | None) -> li
             "}",
         ],
     )
-    return [Other(own, port, plan, source=step == "pass") for port, step, _, plan in ports if plan is not None]
+    return [Other(own, port, plan, source=step == "pass") for port, step, _, plan in ports]
 
 
 def promises(component: ContractComponent) -> Mapping[str, Any]:

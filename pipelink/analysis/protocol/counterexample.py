@@ -474,7 +474,7 @@ class _Verdict:
             return end.location
         loops = [
             step.location
-            for at, step in enumerate(code[: takes[-1]])
+            for step in code[: takes[-1]]
             if isinstance(step, Iterate | CountDown) and step.leave > takes[-1] and step.location is not UNKNOWN
         ]
         where = loops[-1] if loops else code[takes[-1]].location
