@@ -335,6 +335,28 @@ def _signals(path: Path) -> str:
     )
 
 
+def _programmatic(path: Path) -> str:
+    rows: list[Sequence[str]] = []
+    found = json.loads(path.read_text())["entries"]
+    for shape, one in found.items():
+        early, (ratio, low, high) = one["timelines"]["programmatic"], one["ratio"]
+        times = [f"{one['us'][kind]:.1f}" for kind in ("programmatic", "plain")]
+        begin = [str(early["early_ctas"]), f"{early['overlap_us']:.1f}"]
+        rows.append((_extents(shape), *begin, *times, f"{ratio:.3f} ({low:.3f} to {high:.3f})"))
+    header = (
+        "M×N×K",
+        "CTAs that begin early",
+        "up to µs early",
+        "both, µs",
+        "one after the other, µs",
+        "ratio of the times",
+    )
+    with_ = next(iter(found.values()))["with"]
+    return "\n".join(
+        [*_table(header, rows), "", f"One {with_['gpu']}, driver {with_['driver']}; in a median timeline."]
+    )
+
+
 _TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "gemm": ("gemm", _gemm),
     "linker": ("linker", _linker),
@@ -343,6 +365,7 @@ _TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "models": ("run", _models),
     "families": ("run", _families),
     "signals": ("signals", _signals),
+    "programmatic": ("programmatic", _programmatic),
 }
 
 
