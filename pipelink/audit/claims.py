@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from pipelink.contract.abi import RESOURCES, Function, class_of, function
@@ -30,6 +30,7 @@ class Use:
     function: str
 
 
+@lru_cache(maxsize=1 << 12)
 def split_symbol(symbol: str) -> Use | None:
     """What a function of the header is called with; None for other functions."""
     if not symbol.startswith("_ZN"):

@@ -120,6 +120,7 @@ class Language:
         self._block(body)
         self._emit("end")
         self._closed: dict[State, States] = {}
+        self._advanced: dict[tuple[States, Event], States] = {}
         self.begin: States = self._close(State(0))
 
     def _emit(self, kind: str, subject: str = "", verb: str = "", keep: int = 0) -> _Step:
@@ -228,11 +229,11 @@ class Language:
 
     def advance(self, states: States, event: Event) -> States:
         """Where ``event`` leads; empty where the protocol does not allow it."""
-        found: set[State] = set()
-        for state in states:
-            for after in self._after(state, event):
-                found |= self._close(after)
-        return frozenset(found)
+        asked = states, event
+        if asked not in self._advanced:
+            after = (one for state in states for one in self._after(state, event))
+            self._advanced[asked] = frozenset[State]().union(*map(self._close, after))
+        return self._advanced[asked]
 
     def ends(self, states: States) -> bool:
         """Whether the protocol may be over."""

@@ -207,6 +207,7 @@ class _Reader:
         self.used = self.buffers & {use.resource for use, _ in self.reading.uses}
         self.copied: set[str] = set()  # buffers that bulk copies read
         self.loads: dict[int, Unknown | int] = {}
+        self.boxes: dict[tuple[str, str, int | None], int | None] = {}
         self.named = {action.subject for action in actions_of(self.protocol.body)}
 
     def classify(self, function: str, instruction: Instruction) -> Event | None:
@@ -311,7 +312,10 @@ class _Reader:
         part, size = (_known(operand, values) for operand in self.needed(instruction))
         record = self.reading.claims.resources[event.subject][1]
         if record.values.get("touch") != "bulk":
-            size = self._box(instruction, record, part)
+            asked = event.subject, instruction.arguments[5], part
+            if asked not in self.boxes:
+                self.boxes[asked] = self._box(instruction, record, part)
+            size = self.boxes[asked]
         return event if part is None else Event(event.subject, "copy", part, size)
 
     def _box(self, instruction: Instruction, port: Record, part: int | None) -> int | None:
@@ -431,7 +435,14 @@ class _Comparison:
         if self.protocol.stated or not any(isinstance(step, Repeat) for step in self.protocol.body):
             return False
         numbers = [r.name for r in self.claims.of("param") if str(r.values.get("type", "")) in _COUNTS]
-        return any(all(self._goes(name, rounds) for rounds in _TRIED) for name in numbers)
+        loaded = self._loaded()
+        return any(all(self._goes(name, rounds) for rounds in _TRIED) for name in numbers if name in loaded)
+
+    def _loaded(self) -> set[object]:
+        """What the code loads that may decide a branch; by anything else it does not go."""
+        steps = (step for block in self.graph.blocks for step in block.steps)
+        known = (self.reader.load(step) for step in steps if step.made and step.place.code.parts[0] in _LOADS)
+        return {one.at for one in known if isinstance(one, Unknown)}
 
     def _goes(self, name: str, rounds: int) -> bool:
         body = tuple(

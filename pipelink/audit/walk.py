@@ -57,6 +57,7 @@ class Finding:
 
 
 Known = frozenset[tuple[Atom, bool]]
+_Asked = tuple[Known, frozenset[Unknown]]  # what is known, and the numbers that are alive
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,9 @@ class Walk:
     keeps: Mapping[str, int]
     slack: int = 4
     caps: dict[str, int] = field(default_factory=dict[str, int])
+    _still: dict[tuple[Known, frozenset[Unknown]], Known] = field(
+        default_factory=dict[tuple[Known, frozenset[Unknown]], Known]
+    )
 
     def run(self) -> Finding | None:
         """The first way that leaves the protocol; None if none does.  Raises UndecidedError."""
@@ -229,7 +233,7 @@ class Walk:
         flight = state.flight.after(event, self.reads)
         on = _Way(way, event, way.sure, way.asked)
         if event.verb in SILENT:
-            return replace(state, flight=flight), on
+            return _at(state, state.states, flight), on
         states = language.advance(state.states, event)
         if not states:
             return self._finding(event, state, way)
@@ -237,7 +241,7 @@ class Walk:
             return replace(self._finding(event, state, way), reader=reader)
         if event.verb == "write" and state.flight.stores(event.subject) > self.keeps.get(event.subject, _ANY):
             return replace(self._finding(event, state, way), reader="bulk")
-        return replace(state, states=states, flight=flight), on
+        return _at(state, states, flight), on
 
     def _finding(self, event: Event | None, state: _State, way: _Way) -> Finding:
         trail: list[str] = []
@@ -254,11 +258,14 @@ class Walk:
     def _enter(self, state: _State, block: int, values: dict[str, Value]) -> _State:
         kept = _kept(values, _live(self.graph.blocks, block))
         alive = frozenset[Unknown]().union(*(unknowns(value) for _, value in kept)) if kept else frozenset[Unknown]()
-        known = frozenset(
-            (atom, truth) for atom, truth in state.known
-            if all(isinstance(one.at, str) or one in alive for one in unknowns(atom))
-        )  # fmt: skip
-        return replace(state, block=block, step=0, values=kept, known=known)
+        known = self._still.get((state.known, alive))
+        if known is None:
+            known = frozenset(
+                (atom, truth) for atom, truth in state.known
+                if all(isinstance(one.at, str) or one in alive for one in unknowns(atom))
+            )  # fmt: skip
+            self._still[state.known, alive] = known
+        return _State(block, 0, kept, known, state.threads, state.language, state.states, state.flight)
 
     def _operand(self, operand: str, values: dict[str, Value]) -> Value:
         if (known := number(operand)) is not None:
@@ -364,6 +371,12 @@ class _AskedError(Exception):
     def __init__(self, atom: Atom) -> None:
         super().__init__(atom)
         self.atom = atom
+
+
+def _at(state: _State, states: States, flight: Flight) -> _State:
+    """A state after an event."""
+    one = state
+    return _State(one.block, one.step, one.values, one.known, one.threads, one.language, states, flight)
 
 
 def _kept(values: dict[str, Value], live: frozenset[str] | None = None) -> tuple[tuple[str, Value], ...]:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from pipelink.backend import libraries
-from pipelink.objects.model import FATBIN_MAGIC
 from pipelink.support.diagnostics import UNKNOWN, LinkError, Location, Note, error
+from pipelink.support.inputs import FATBIN_MAGIC
 
 _UNRESOLVED: Final = re.compile(r"(?:Unresolved extern (?:function|variable)|Undefined reference to) '([^']+)'")
 _MALFORMED: Final = re.compile(r"^(.*?): parse .*", re.MULTILINE)

@@ -43,6 +43,10 @@ _PROTOTYPE: Final = re.compile(r"prototype_\d+\s*:\s*\.callprototype[^;]*;")
 _REGISTERS: Final = re.compile(r"^\s*\.reg\b[^;]*;", re.MULTILINE)
 _SLOT: Final = re.compile(r"\b(?:ld|st)\.param(?:\.v\d)?\.([a-z])\d+\b[^;\[]*\[([\w$]+)(?:\+0)?\]")
 _RECORD: Final = "pl_record_"  # variables that hold contracts
+#: Their definitions as they are printed, most of the text of an object.
+_RECORDS: Final = re.compile(
+    rf"^(?:\.\w+ )*?\.(?:global|const) [^;={{}}\n]*{_RECORD}[^;={{}}\n]*(?:=[^;\n]*)?;", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,7 @@ class Table:
 
 def parse(text: str) -> Table:
     """The table of a PTX text."""
-    text = _COUNTED.sub(r"\1", _DEBUG_LABEL.sub("", without_comments(text)))
+    text = _COUNTED.sub(r"\1", _DEBUG_LABEL.sub("", without_comments(_RECORDS.sub("", text))))
     symbols: list[Symbol] = []
     position = 0
     while (found := BREAK.search(text, position)) is not None:

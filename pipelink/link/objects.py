@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -122,6 +121,8 @@ def check_copies(copies: Sequence[Copy], maps: Sequence[BoundMap], source: Sourc
 def begin(work: Callable[[Diagnostics], None], diagnostics: Diagnostics) -> Callable[[], None]:
     """Begin ``work`` in a thread.  The function returned waits for it, hands what it collected to ``diagnostics``, and
     raises LinkError with it if it has errors, or what the work itself raised."""
+    from concurrent.futures import ThreadPoolExecutor
+
     found = Diagnostics()
     pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="audit")
     try:

@@ -38,8 +38,8 @@ from pipelink.link.read import Source, read
 from pipelink.link.request import Observer, Request
 from pipelink.link.result import Emitted, LinkedTarget, decode, encode
 from pipelink.link.symbols import Symbols
-from pipelink.objects.model import LTOIR_MAGIC
 from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, Location, error
+from pipelink.support.inputs import LTOIR_MAGIC
 
 if TYPE_CHECKING:
     from pipelink.audit.report import KernelReport

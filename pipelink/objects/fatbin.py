@@ -11,9 +11,10 @@ import importlib
 import struct
 from typing import Any, NoReturn, cast
 
-from pipelink.objects.model import FATBIN_MAGIC, Image, ImageKind
+from pipelink.objects.model import Image, ImageKind
 from pipelink.support import limits
 from pipelink.support.diagnostics import Location, error
+from pipelink.support.inputs import FATBIN_MAGIC
 
 WRAPPER_MAGIC = 0x466243B1  # of an entry of .nvFatBinSegment
 WRAPPER_BYTES = 24

@@ -13,13 +13,11 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from pipelink.support.diagnostics import Location, Note, error
+from pipelink.support.inputs import FATBIN_MAGIC
 from pipelink.target import TARGETS, Target
 
 Value: TypeAlias = "int | str | bool | list[Value] | dict[str, Value]"
 ImageKind = Literal["ltoir", "cubin", "ptx"]
-
-LTOIR_MAGIC = b"\xed\x43\x4e\x7f"
-FATBIN_MAGIC = b"\x50\xed\x55\xba"
 
 
 @dataclass(frozen=True)

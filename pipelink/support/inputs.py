@@ -21,6 +21,8 @@ from pipelink.support import limits
 from pipelink.support.diagnostics import LinkError, Location, error
 
 OBJECT_MAGIC: Final = (b"\x7fELF", b"!<arch>\n", b"!<thin>\n")
+FATBIN_MAGIC: Final = b"\x50\xed\x55\xba"
+LTOIR_MAGIC: Final = b"\xed\x43\x4e\x7f"
 _HEAD = 16  # bytes that tell what a file is
 _CHUNK = 1 << 20
 _PAUSE = 0.01  # seconds between two looks at a named pipe without a writer
@@ -30,8 +32,8 @@ _KINDS: Final = (
     (b"\x28\xb5\x2f\xfd", "compressed by zstd", "unpack it first"),
     (b"BZh", "compressed by bzip2", "unpack it first"),
     (b"PK\x03\x04", "a zip archive, as linked kernels are", "pipelink.runtime loads those"),
-    (b"\x50\xed\x55\xba", "a fat binary without its object", "give the object that nvcc or pl-cc wrote"),
-    (b"\xed\x43\x4e\x7f", "bare LTO-IR without a contract", "give the object that nvcc or pl-cc wrote"),
+    (FATBIN_MAGIC, "a fat binary without its object", "give the object that nvcc or pl-cc wrote"),
+    (LTOIR_MAGIC, "bare LTO-IR without a contract", "give the object that nvcc or pl-cc wrote"),
     (b"ML\xefR", "MLIR bytecode", "print it as text with mlir-opt"),
     (b"BC\xc0\xde", "LLVM bitcode", "give the object that nvcc or pl-cc wrote"),
 )

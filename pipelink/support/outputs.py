@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from pathlib import Path
 
@@ -32,7 +31,7 @@ def write_file(path: str | Path, data: str | bytes) -> None:
             with target.open("wb") as handle:  # /dev/null, a pipe; a directory fails
                 handle.write(content)
             return
-        made = target.parent / f".pipelink-{secrets.token_hex(8)}"
+        made = target.parent / f".pipelink-{os.urandom(8).hex()}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(made, flags, 0o666), "wb") as handle:
             temporary = made

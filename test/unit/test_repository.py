@@ -89,6 +89,14 @@ def test_import_brings_no_compiler(module: str) -> None:
     assert not set(loaded) & {"mlir", "ortools", "llvmlite", "numpy", "networkx", "elftools", "pandas"}
 
 
+def test_cached_link_and_comparison_import_what_they_use() -> None:
+    heavy = {"pipelink.objects", "pipelink.contract", "pipelink.target", "concurrent.futures", "cuda.bindings"}
+    for modules in ("pipelink.link, pipelink.package, pipelink.tools.pl_link", "pipelink.audit.symbols"):
+        code = f"import sys, {modules}; print(*sys.modules)"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+        assert not set(done.stdout.split()) & heavy, modules
+
+
 def test_ci_runs_make_test() -> None:
     script = ROOT / ".ci" / "run"
     assert script.stat().st_mode & 0o111

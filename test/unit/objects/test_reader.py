@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from pipelink.objects import Image, Object, fatbin, object_bytes, parse_objects, read_objects, write_object
+from pipelink.objects import Image, Object, object_bytes, parse_objects, read_objects, write_object
 from pipelink.support import limits
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location
+from pipelink.support.inputs import FATBIN_MAGIC
 from pipelink.target import target
 
 COMMON: dict[str, Any] = {"pipelink": 1, "component": "t::x", "file": "x.cu"}
@@ -229,7 +230,7 @@ def patched(offset: int, form: str, *values: int) -> Callable[[], bytes]:
 def fat(offset: int, form: str, *values: int) -> Callable[[], bytes]:
     def make() -> bytes:
         data = build(HEAD)
-        return patched(data.index(fatbin.FATBIN_MAGIC) + offset, form, *values)()
+        return patched(data.index(FATBIN_MAGIC) + offset, form, *values)()
 
     return make
 
