@@ -5,7 +5,7 @@
 The synthetic kernel has as many different components as instances.  Its roles stand in four exclusive groups, as the
 loaders, consumers, storers and helpers of a megakernel do; each instance has a ring of its own (depth 2 to 8), scratch
 buffers that are apart in time, and named barriers; every loader feeds a consumer through a ring that always lives.
-Prints the seconds of ``place`` (without parsing) and the gap to the bound in weighted depth and in bytes.
+Prints the seconds of ``place`` (without parsing) and the gap to the bound in what depths are worth and in bytes.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def kernel_text(instances: int, seed: int = 0) -> str:
 
 
 def measure(instances: int, seed: int = 0) -> dict[str, float]:
-    """Places the kernel once.  Returns seconds by the clock and of work, weighted depth, bytes and both bounds."""
+    """Places the kernel once.  Returns seconds by the clock and of work, worth of depths, bytes and both bounds."""
     module = ir.parse(kernel_text(instances, seed))
     diagnostics = Diagnostics()
     start, work = time.perf_counter(), time.process_time()
@@ -102,7 +102,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     measure(8)  # imports
-    print("instances  seconds  weighted depth (gap to bound)  shared memory (gap to bound)")
+    print("instances  seconds  worth of depths (gap to bound)  shared memory (gap to bound)")
     for instances in options.instances:
         found = measure(instances, options.seed)
         depth_gap = 1 - found["value"] / found["bound"]

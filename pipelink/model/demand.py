@@ -7,6 +7,8 @@ bytes, tensor memory is counted in columns.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pipelink.support.diagnostics import UNKNOWN, Location
@@ -38,6 +40,26 @@ class Scope:
 
 
 ALWAYS = Scope()
+
+#: What the first slot of a ring is worth, by weight 1; the k-th is worth a k-th of it, rounded up.  Every quotient is
+#: whole up to 8.
+SLOT_WORTH = 840
+
+
+def slot_worths(least: int, most: int) -> Iterator[tuple[int, int]]:
+    """Slots from number ``least + 1`` to ``most`` as (how many, what each is worth), worth less and less."""
+    number = least + 1
+    while number <= most:
+        quotient = (SLOT_WORTH - 1) // number
+        last = min(most, (SLOT_WORTH - 1) // quotient) if quotient else most
+        yield last - number + 1, quotient + 1
+        number = last + 1
+
+
+@functools.cache
+def worth_of(depth: int) -> int:
+    """What a ring of ``depth`` slots is worth by weight 1: concave, so that of rings which compete none starves."""
+    return sum(count * each for count, each in slot_worths(0, depth))
 
 
 @dataclass(frozen=True)
@@ -142,6 +164,10 @@ class Ring:
         """Bytes of mbarriers and words of one stage."""
         return 8 * self.mbarriers + 4 * self.words
 
+    def worth(self, depth: int) -> int:
+        """What this depth adds to the objective."""
+        return self.weight * worth_of(depth)
+
 
 @dataclass(frozen=True)
 class Barrier:
@@ -231,7 +257,7 @@ class Packing:
 @dataclass(frozen=True)
 class Solution:
     """A solution.  ``parts``, ``mbarrier`` and ``word`` give addresses by ring key (and part); ``smem_bytes`` counts
-    from the first usable address.  ``value`` is the weighted sum of depths, ``bound`` an upper bound on it."""
+    from the first usable address.  ``value`` is what the depths are worth, ``bound`` an upper bound on it."""
 
     warps: WarpPlan
     stages: dict[str, int]

@@ -35,7 +35,7 @@ class PlacePass:
     """
 
     objective: Literal["deepest", "min-smem"] = field(
-        default="deepest", metadata={"help": "deepest rings by weight, or least shared memory"}
+        default="deepest", metadata={"help": "deepest rings by what slots are worth, or least shared memory"}
     )
     max_time: float = field(
         default=4.0,

@@ -35,7 +35,7 @@ _OPTIONS = 512  # depth vectors of one alternative that are enumerated
 @dataclass(frozen=True)
 class Frontier:
     """What an exclusive group is worth for every share of memory.  Its alternatives do not constrain each other: within
-    a share each takes its best depths.  ``steps`` holds (bytes, weighted depth), both rising; ``options`` every
+    a share each takes its best depths.  ``steps`` holds (bytes, worth), both rising; ``options`` every
     alternative's own steps with their depths."""
 
     steps: tuple[tuple[int, int], ...]
@@ -71,7 +71,7 @@ def frontiers(problem: Problem, demands: list[Demand], limit: int) -> dict[str, 
 def _options(
     demands: list[Demand], rings: dict[str, Ring], limit: int
 ) -> tuple[tuple[int, int, dict[str, int]], ...] | None:
-    """(bytes, weighted depth, depths) of one alternative: the depth vectors that no other one beats."""
+    """(bytes, worth, depths) of one alternative: the depth vectors that no other one beats."""
     factors = {key: factor for demand in demands for key, factor in demand.per_stage}
     own = [rings[key] for key in factors]
     fixed = sum(demand.fixed for demand in demands)
@@ -80,7 +80,7 @@ def _options(
     every = [
         (
             fixed + sum(factors[r.key] * s for r, s in zip(own, vector, strict=True)),
-            sum(r.weight * s for r, s in zip(own, vector, strict=True)),
+            sum(r.worth(s) for r, s in zip(own, vector, strict=True)),
             dict(zip((r.key for r in own), vector, strict=True)),
         )
         for vector in itertools.product(*(range(r.least, r.most + 1) for r in own))

@@ -16,14 +16,14 @@ from ortools.sat.python import cp_model
 
 from pipelink.analysis.placement.demand import Demand, Frontier, Limits, frontiers
 from pipelink.analysis.placement.pack import Overlays, may_overlap
-from pipelink.model.demand import ALWAYS, Budget, Buffer, Packing, Problem, Ring, Unit
+from pipelink.model.demand import ALWAYS, Budget, Buffer, Packing, Problem, Ring, Unit, slot_worths
 from pipelink.target import WARPGROUP_WARPS
 
 SEED = 20
 _PACK_TIME = 0.5  # to find a packing at all
 _TIGHTEN_TIME = 0.1  # to find a lower one
 _TIED_TIME = 0.25
-_TIED_VARIABLES = 500  # past it, equally deep choices are not compared by bytes
+_TIED_CHOICES = 500  # rings and shares of groups; past it, choices of equal worth are not compared by bytes
 
 
 def _solve(
@@ -49,17 +49,16 @@ def _proven(solver: cp_model.CpSolver) -> bool:
 # ---------------------------------------------------------------------------------------------- depths
 @dataclass(frozen=True)
 class Depths:
-    """Stages of every ring, the weighted sum, an upper bound on it, and whether equally deep rings can demand less."""
+    """Stages of every ring, an upper bound on what stages are worth, and whether none worth as much demand less."""
 
     stages: dict[str, int]
-    value: int
     bound: int
     least: bool
 
 
 def choose_depths(problem: Problem, limits: Limits, budget: Budget) -> Depths | None:
-    """The deepest rings by weight within every (limit, demands); None if there are none.  Among equally deep ones the
-    least demand of the first range is chosen."""
+    """The depths that are worth most within every (limit, demands); None if there are none.  Among those worth as much
+    the least demand of the first range is chosen."""
     groups = frontiers(problem, limits[0][1], limits[0][0])
     inside = {key for frontier in groups.values() for own in frontier.options for key in own[0][2]}
     model = _DepthModel([ring for ring in problem.rings if ring.key not in inside], groups)
@@ -72,19 +71,20 @@ def choose_depths(problem: Problem, limits: Limits, budget: Budget) -> Depths | 
     bound = int(solver.best_objective_bound + 1e-6)
     stages = model.stages(solver)
     least = False
-    if _proven(solver) and len(model.cp.proto.variables) <= _TIED_VARIABLES:
+    if _proven(solver) and model.choices <= _TIED_CHOICES:
         model.cp.add(model.worth() >= value)
         model.cp.minimize(totals[0])
         solver = _solve(model.cp, budget, _TIED_TIME)
         if solver is not None:
             stages = model.stages(solver)
             least = _proven(solver)
-    return Depths(stages, value, bound, least)
+    return Depths(stages, bound, least)
 
 
 class _DepthModel:
-    """One variable a ring, except that rings which always live and are alike share their sum, and that a group with a
-    frontier has one choice: its share of memory."""
+    """A ring has one variable for the stages of each worth, and needs no order among them: none that is worth less is
+    taken before one that takes as much and is worth more.  Rings that always live and are alike share these variables,
+    the sum of their stages being as even as can be.  A group with a frontier has one choice: its share of memory."""
 
     def __init__(self, rings: Sequence[Ring], groups: dict[str, Frontier]) -> None:
         self.cp = cp_model.CpModel()
@@ -94,25 +94,31 @@ class _DepthModel:
             alike = ring.scope == ALWAYS and not ring.columns
             kind = (ring.weight, ring.parts, ring.persistent_bytes, ring.least, ring.most)
             self.classes[kind if alike else (ring.key,)].append(ring)
-        self.sum = {
-            own[0].key: self.cp.new_int_var(len(own) * own[0].least, len(own) * own[0].most, own[0].key)
-            for own in self.classes.values()
-        }
+        self.sum: dict[str, Any] = {}
+        self.worths: list[Any] = []
+        for own in self.classes.values():
+            first, count = own[0], len(own)
+            steps = [
+                (each, self.cp.new_int_var(0, count * stages, f"{first.key} at {each}"))
+                for stages, each in slot_worths(first.least, first.most)
+            ]
+            self.sum[first.key] = count * first.least + sum(taken for _, taken in steps)
+            self.worths += [count * first.worth(first.least), *(first.weight * each * taken for each, taken in steps)]
         self.share: dict[str, list[Any]] = {
             name: [self.cp.new_bool_var(f"{name}{size}") for size, _ in frontier.steps]
             for name, frontier in groups.items()
         }
         for chosen in self.share.values():
             self.cp.add_exactly_one(chosen)
+        self.choices = len(self.sum) + sum(map(len, self.share.values()))
 
     def worth(self) -> Any:
-        rings = sum(own[0].weight * self.sum[own[0].key] for own in self.classes.values())
         shares = (
             value * chosen
             for name, frontier in self.groups.items()
             for (_, value), chosen in zip(frontier.steps, self.share[name], strict=True)
         )
-        return rings + sum(shares)
+        return sum(self.worths) + sum(shares)
 
     def limit(self, limit: int, demands: Sequence[Demand]) -> Any:
         """Constrain the memory that all demands need: what always lives adds up, a group counts as its largest
@@ -150,11 +156,8 @@ class _DepthModel:
     def stages(self, solver: cp_model.CpSolver) -> dict[str, int]:
         found: dict[str, int] = {}
         for own in self.classes.values():
-            extra = int(solver.value(self.sum[own[0].key])) - len(own) * own[0].least
-            for ring in own:
-                more = min(extra, ring.most - ring.least)
-                found[ring.key] = ring.least + more
-                extra -= more
+            even, more = divmod(int(solver.value(self.sum[own[0].key])), len(own))
+            found |= {ring.key: even + (index < more) for index, ring in enumerate(own)}
         for name, frontier in self.groups.items():
             share = next(
                 size for (size, _), chosen in zip(frontier.steps, self.share[name], strict=True) if solver.value(chosen)

@@ -44,6 +44,7 @@ TMEM_LEAST = 32  # columns, PTX ISA, tcgen05.alloc: a power of two, 32 to 512
 LOW = "mbarriers and words"  # the key of what lies first, where it has to find a place as buffers do
 _SAID = 8  # rings named in one reason
 _RETRY_STEPS = (128, 512, 2048, 8192)  # bytes given up at least, where a choice of depths does not pack
+_TRY_TIME = 0.05  # to pack a choice of depths, where there is another choice
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ class _Memory:
     stages: dict[str, int]
     smem: Packing
     tmem: Packing
-    bound: int  # upper bound on the weighted sum of depths
-    least: bool = True  # no equally deep choice demands less
+    bound: int  # upper bound on what depths are worth
+    least: bool = True  # no choice that is worth as much demands less
 
 
 def solve(problem: Problem, options: Options, diagnostics: Diagnostics) -> Solution | None:
@@ -158,7 +159,7 @@ def tmem_buffers(problem: Problem, stages: dict[str, int]) -> list[Buffer]:
 
 
 def _value(problem: Problem, stages: dict[str, int]) -> int:
-    return sum(ring.weight * stages[ring.key] for ring in problem.rings)
+    return sum(ring.worth(stages[ring.key]) for ring in problem.rings)
 
 
 def _fits(problem: Problem, stages: dict[str, int], overlays: packing.Overlays) -> bool:
@@ -170,7 +171,7 @@ def _fits(problem: Problem, stages: dict[str, int], overlays: packing.Overlays) 
 
 
 def _place_memory(problem: Problem, options: Options, overlays: packing.Overlays, budget: Budget) -> _Memory | None:
-    """The deepest rings that pack, or the shallowest for min-smem."""
+    """The rings that are worth most of those that pack, or the shallowest for min-smem."""
     rings = problem.rings
     least = {ring.key: ring.least for ring in rings}
     most = {ring.key: ring.most for ring in rings}
@@ -220,14 +221,17 @@ def _deepest(problem: Problem, overlays: packing.Overlays, budget: Budget) -> _M
     from pipelink.analysis.placement import demand, exact
 
     limit = problem.smem_limit
-    bound = sum(ring.weight * ring.most for ring in problem.rings)
+    bound = sum(ring.worth(ring.most) for ring in problem.rings)
     for step in _RETRY_STEPS:
         found = exact.choose_depths(problem, demand.linear_demands(problem, limit), budget)
         if found is None:
             break
         if limit == problem.smem_limit:
             bound = found.bound
-        smem, tmem = _pack_both(problem, found.stages, overlays, budget)
+        trial = Budget(min(budget.left, _TRY_TIME))
+        budget.left -= trial.left
+        smem, tmem = _pack_both(problem, found.stages, overlays, trial)
+        budget.left += trial.left
         if _within(problem, smem, tmem):
             return _Memory(found.stages, smem, tmem, bound, found.least)
         limit -= max(smem.end - SMEM_BASE - problem.smem_limit, step)
@@ -270,7 +274,7 @@ def _as_good(found: Packing) -> bool:
 
 
 def _enumerate(problem: Problem, least: bool = False) -> list[dict[str, int]]:
-    """Depth vectors by falling weighted sum, then rising bytes; ``least``, or of too many: the shallowest alone."""
+    """Depth vectors by falling worth, then rising bytes; ``least``, or of too many: the shallowest alone."""
     rings = problem.rings
     if least or math.prod(ring.most - ring.least + 1 for ring in rings) > ENUMERATED:
         return [{ring.key: ring.least for ring in rings}]
@@ -283,7 +287,7 @@ def _enumerate(problem: Problem, least: bool = False) -> list[dict[str, int]]:
     vectors = list(itertools.product(*(range(ring.most, ring.least - 1, -1) for ring in rings)))
     if not shared:
         vectors = [v for v in vectors if size(v) <= problem.smem_limit]
-    vectors.sort(key=lambda v: (-sum(r.weight * s for r, s in zip(rings, v, strict=True)), size(v)))
+    vectors.sort(key=lambda v: (-sum(r.worth(s) for r, s in zip(rings, v, strict=True)), size(v)))
     return [dict(zip((r.key for r in rings), vector, strict=True)) for vector in vectors]
 
 
@@ -363,7 +367,7 @@ def _reasons(problem: Problem, options: Options, placement: Solution) -> list[st
         said.append(f"{placement.tmem_columns} tensor-memory columns: the allocation is a power of two")
     if not placement.optimal:
         said.append(
-            f"not proven optimal: weighted depth {placement.value} of at most {placement.bound}, "
+            f"not proven optimal: depths are worth {placement.value} of at most {placement.bound}, "
             f"{placement.smem_bytes} bytes of at least {placement.smem_bound}"
         )
     return said

@@ -6,5 +6,5 @@
 // LEAST-SAME: '@load::@ab': as shallow as allowed, for min-smem
 // LEAST-SAME: smem_bytes = 99328
 // DEEP: objective = "deepest"
-// DEEP-SAME: value = 4
+// DEEP-SAME: value = 1750
 // BAD: error: {{.*}}objective{{.*}} [bad-pipeline]

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipelink.analysis.placement import Options, Problem, Solution, solve
-from pipelink.analysis.placement.exact import place_warps
+from pipelink.analysis.placement.demand import linear_demands
+from pipelink.analysis.placement.exact import choose_depths, place_warps
 from pipelink.analysis.placement.pack import Overlays, may_overlap, pack
 from pipelink.analysis.placement.solve import smem_buffers
 from pipelink.model.demand import (
@@ -24,6 +25,8 @@ from pipelink.model.demand import (
     Role,
     Scope,
     Unit,
+    slot_worths,
+    worth_of,
 )
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics
 from pipelink.target import target
@@ -100,7 +103,7 @@ def test_one_byte_decides_a_stage() -> None:
 def test_weights_decide_who_is_deepest() -> None:
     rings = ring("a::x", 1, 8, 40960), ring("a::y", 1, 8, 40960)
     even = placed(Problem(SM90, rings=rings))
-    assert sum(even.stages.values()) == 5
+    assert sorted(even.stages.values()) == [2, 3]
     heavy = placed(Problem(SM90, rings=(rings[0], ring("a::y", 1, 8, 40960, weight=3))))
     assert heavy.stages == {"a::x": 1, "a::y": 4}
 
@@ -171,12 +174,72 @@ def test_many_rings_are_as_deep_as_any_choice() -> None:
     rings = tuple(ring(f"a::r{n}", 1, 5, size, weight=1 + n) for n, size in enumerate(sizes))
     found = placed(Problem(SM90, rings=rings))
     fitting = (
-        sum((1 + n) * depth for n, depth in enumerate(depths))
+        sum(ring.worth(depth) for ring, depth in zip(rings, depths, strict=True))
         for depths in itertools.product(range(1, 6), repeat=len(sizes))
         if sum(size * depth for size, depth in zip(sizes, depths, strict=True)) + 16 * sum(depths) <= 232448 - 128
     )
     assert found.value == max(fitting)
     assert found.optimal
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(1, 3),
+            st.integers(0, 3),
+            st.sampled_from([8192, 20480, 49152]),
+            st.integers(0, 3),
+            st.sampled_from([None, "g/a", "g/b"]),
+        ),
+        min_size=2,
+        max_size=4,
+    )
+)
+def test_the_solver_chooses_what_is_worth_most(depths: list[tuple[int, int, int, int, str | None]]) -> None:
+    rings = tuple(
+        ring(f"r{n}::x", low, low + more, size, weight=weight, scope=Scope(*scope.split("/")) if scope else Scope())
+        for n, (low, more, size, weight, scope) in enumerate(depths)
+    )
+    limit = 200000
+    found = choose_depths(Problem(SM90, rings=rings), linear_demands(Problem(SM90, rings=rings), limit), Budget(1.0))
+
+    def demand(vector: tuple[int, ...]) -> int:
+        taken = dict.fromkeys([ring.scope.alternative for ring in rings], 0)
+        for ring, depth in zip(rings, vector, strict=True):
+            taken[ring.scope.alternative] += ring.stage_bytes * depth
+        always = taken.pop(None, 0)
+        return always + max(taken.values(), default=0) + sum(16 * depth for depth in vector)
+
+    def worth(vector: tuple[int, ...]) -> int:
+        return sum(ring.worth(depth) for ring, depth in zip(rings, vector, strict=True))
+
+    every = itertools.product(*(range(ring.least, ring.most + 1) for ring in rings))
+    fitting = [vector for vector in every if demand(vector) <= limit]
+    if found is None:
+        assert not fitting
+        return
+    chosen = tuple(found.stages[ring.key] for ring in rings)
+    assert chosen in fitting
+    assert worth(chosen) == found.bound == max(map(worth, fitting))
+    if found.least:
+        assert demand(chosen) == min(demand(vector) for vector in fitting if worth(vector) == found.bound)
+
+
+def test_rings_that_are_alike_are_as_deep_as_each_other() -> None:
+    found = placed(Problem(SM90, rings=tuple(ring(f"a::r{n}", 1, 8, 8192) for n in range(9))))
+    assert sorted(found.stages.values()) == [3] * 8 + [4]
+    assert found.optimal
+
+
+def test_what_a_ring_is_worth_is_concave_and_the_solvers_steps_add_up_to_it() -> None:
+    more = [worth_of(depth + 1) - worth_of(depth) for depth in range(2000)]
+    assert more == [-(-840 // (depth + 1)) for depth in range(2000)]
+    for least, most in itertools.product((1, 3, 29), (1, 8, 30, 2000)):
+        steps = list(slot_worths(least, most))
+        assert sum(count for count, _ in steps) == max(0, most - least)
+        assert sum(count * each for count, each in steps) == max(0, worth_of(most) - worth_of(least))
+        assert len(steps) < 60
 
 
 def test_the_solver_places_warps_that_agree() -> None:
