@@ -52,9 +52,10 @@ def check_static(kernel: Kernel, components: Mapping[str, Component], diagnostic
     assert placement is not None
     lifetimes = Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel)
     check_threads(kernel, lifetimes, placement, facts, diagnostics)
+    regions, sequences = Regions(kernel, lifetimes, placement), lifetimes.sequences()
     excluded = [
         (a.buffer.key, a.what, b.buffer.key, b.what, b.buffer.location, (a.scope, b.scope))
-        for a, b in check_memory(kernel, Regions(kernel, lifetimes, placement), facts, diagnostics)
+        for a, b in check_memory(kernel, regions, facts, diagnostics)
     ]
     uses = list(barrier_uses(kernel, lifetimes))
     excluded += [
@@ -70,7 +71,7 @@ def check_static(kernel: Kernel, components: Mapping[str, Component], diagnostic
         _check_peers(kernel, placement, ends, diagnostics)
     for name, component in lifetimes.components.items():
         _check_polls(kernel, name, component, diagnostics)
-        check_proxies(name, component, diagnostics)
+        check_proxies(name, component, regions, sequences, diagnostics)
     _check_cursors(kernel, lifetimes, diagnostics)
     _check_residency(kernel, lifetimes.components, diagnostics)
     _check_resident_columns(kernel, placement, facts, diagnostics)

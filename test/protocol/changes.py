@@ -311,13 +311,33 @@ def _protocol(component: Component, of: str) -> Iterator[Change]:
 def _variants(block: Block, component: Component, of: str) -> Iterator[tuple[str, str, Block]]:
     for i, step in enumerate(block):
         shown = spell((step,))
-        yield "dropped step", shown, (*block[:i], *block[i + 1 :])
-        yield "doubled step", shown, (*block[: i + 1], step, *block[i + 1 :])
+        rest = (*block[:i], *block[i + 1 :])
+        yield _kind("dropped step", component, step), shown, rest
+        yield _kind("doubled step", component, step), shown, (*block[: i + 1], step, *block[i + 1 :])
         if i + 1 < len(block):
             swapped = (*block[:i], block[i + 1], step, *block[i + 2 :])
-            yield "order", f"{shown} after {spell((block[i + 1],))}", swapped
+            yield _kind("order", component, step, block[i + 1]), f"{shown} after {spell((block[i + 1],))}", swapped
+        if kind := _kind("", component, step):  # further than by one
+            for j in range(len(block)):
+                yield kind, f"{shown} as number {j}", (*rest[:j], step, *rest[j:])
+        if isinstance(step, Repeat):  # out of the loop
+            for j, inner in enumerate(step.body):
+                if kind := _kind("", component, inner):
+                    loop = replace(step, body=(*step.body[:j], *step.body[j + 1 :]))
+                    for where, moved in (("before", (inner, loop)), ("behind", (loop, inner))):
+                        yield kind, f"{spell((inner,))} {where} its loop", (*block[:i], *moved, *block[i + 1 :])
         for kind, what, other in _step_variants(step, component, of):
             yield kind, what, (*block[:i], other, *block[i + 1 :])
+
+
+def _kind(otherwise: str, component: Component, *steps: Step) -> str:
+    """The kind of a change to steps: of fences, and of bulk copies out of buffers, there are kinds of their own."""
+    if any(isinstance(step, Fence) for step in steps):
+        return "proxy fence"
+    stores = ("store", "stored")
+    if any(isinstance(s, Action) and s.verb in stores and s.subject in component.smem for s in steps):
+        return "bulk store"
+    return otherwise
 
 
 def _step_variants(step: Step, component: Component, of: str) -> Iterator[tuple[str, str, Step]]:
@@ -327,6 +347,12 @@ def _step_variants(step: Step, component: Component, of: str) -> Iterator[tuple[
                 for keep in sorted({step.keep + 1, max(step.keep - 1, 0)} - {step.keep}):
                     yield "keep", f"{spell((step,))} keep {keep}", replace(step, keep=keep, some=False)
                 yield "keep", f"{spell((step,))} all", replace(step, keep=0, some=True)
+            if step.verb == "stored":
+                yield (
+                    "bulk store",
+                    f"{spell((step,))} keep {step.keep + 1}",
+                    replace(step, keep=step.keep + 1, some=False),
+                )
             role = component.roles.get(of)
             if step.by is not None:
                 yield "by", f"{spell((step,))} by all", replace(step, by=None)

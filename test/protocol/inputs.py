@@ -511,6 +511,49 @@ def scratch() -> str:
     )  # fmt: skip
 
 
+def stored(text: str, *, meets: bool = True) -> str:
+    """A buffer that the threads of a role write, together or each a part, and bulk copies read."""
+    return component(
+        "t.tiles",
+        role("run", 2),
+        smem("tile", 1024),
+        *([barrier("met", 64)] if meets else []),
+        count("n"),
+        says("run", text),
+    ) + kernel(a="t.tiles")
+
+
+def stored_by_another() -> str:
+    """One role writes a buffer and another stores it, which fences once it knows."""
+    return component(
+        "t.pair",
+        role("fill", 1),
+        role("run", 1, threads="one"),
+        smem("tile", 1024),
+        mbarrier("full", 32, 1),
+        mbarrier("empty", 1, 1),
+        count("n"),
+        says("fill", "repeat n { tile.write; full.arrive; empty.wait; }"),
+        says("run", "repeat n { full.wait; fence async; tile.store; tile.stored; empty.arrive; }"),
+    ) + kernel(a="t.pair")
+
+
+def stored_under() -> str:
+    """A buffer that lies where bulk copies out of another one were reading: of one role, and of the next of a group."""
+    return component(
+        "t.first",
+        role("run", 1),
+        smem("early", 1024, live=[0, 1]),
+        smem("late", 1024, live=[1, 2]),
+        barrier("met", 32),
+        says("run", "early.write; fence async; early.store; early.stored; met.sync; late.write; late.read;"),
+    ) + component(
+        "t.second", role("run", 1), smem("tile", 1024), says("run", "tile.write; tile.read;")
+    ) + kernel(
+        op("exclusive", name="g", roles="[@a::@run, @b::@run]"), a="t.first", b="t.second"
+    )  # fmt: skip
+
+
 INPUTS: dict[str, str] = {
     "gemm_2": gemm(2),
     "gemm_3": gemm(3),
@@ -541,4 +584,12 @@ INPUTS: dict[str, str] = {
     "own_mbarriers_2": own_mbarriers(2),
     "exclusive": exclusive(),
     "scratch": scratch(),
+    "stored": stored(
+        "repeat n { tile.stored by 1 thread; met.sync; tile.write; fence async; met.sync; tile.store by 1 thread; }"
+    ),
+    "stored_parts": stored(
+        "repeat n { repeat 2 { tile.stored keep 1; tile.write; fence async; tile.store; } } tile.stored;", meets=False
+    ),
+    "stored_by_another": stored_by_another(),
+    "stored_under": stored_under(),
 }

@@ -28,7 +28,7 @@ def parts_of(machine: Machine) -> Iterator[Machine]:
 
     for i, mover in enumerate(machine.movers):
         keys: set[Any] = {("barrier", op[1]) for op in mover.ops if op[0] == "meet"}
-        used = mover.mentions | {op[1] for op in mover.ops if op[0] not in ("meet", "met", "jump", "settle")}
+        used = mover.mentions | {op[1] for op in mover.ops if op[0] not in ("meet", "met", "jump", "settle", "fence")}
         for use in (machine.uses[index] for index in used):
             keys |= {("owner", owner) for owner in (use.owner, *use.sources)}
             keys |= {("cell", cell) for stage in use.cells for cell in stage}

@@ -10,6 +10,8 @@ from typing import Any
 from pipelink.support.protocol import Callers
 
 UNIT_WARPS = {"warp": 1, "warpgroup": 4}
+#: What a state has of each mover; FLIGHT: how many bulk copies out of each buffer still read.
+PC, CURSORS, ITEMS, HELD, MET, GROUPS, COMMITS, FLIGHT, FIELDS = range(9)
 MAX_OPS = 4000  # of one mover
 Symbol = tuple[Any, ...]
 Choice = tuple[int, ...]
@@ -46,6 +48,8 @@ class Use:
     function: str = "ring"  # ring, cluster, pair: which CTAs an arrival or a copy reaches
     shared: tuple[int, ...] = ()
     divided: bool = False  # a buffer of a component without barriers: each warp has a part to itself
+    stored: bool = False  # a buffer that bulk copies read
+    slices: int = 1  # of such a buffer, each for one copy: one more than may be in flight when the next is written
     parts: tuple[tuple[str, int], ...] = ()  # who fills a slot: movers, or the TMA of CTAs
     credit: int = 0
     sources: tuple[str, ...] = ()  # of one that awaits: the ports that signal it

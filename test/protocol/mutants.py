@@ -3,7 +3,8 @@
 ``python -m test.protocol.mutants`` judges all of them, and a sample of those of shipped compositions, and writes
 ``benchmarks/results/mutants.json``: how many of each kind can go wrong, how many of these ``prove`` refuses (all), and
 what it refuses although nothing can go wrong.  ``--only INPUT`` and ``--kind KIND`` choose some, ``--verbose`` shows
-each.
+each.  ``--add`` adds the numbers of inputs that are not recorded yet to those that are; of others, ``--instead
+NUMBERS`` has what they were, from a run with ``--output`` before the change.
 """
 
 from __future__ import annotations
@@ -146,6 +147,8 @@ def ill_formed(one: Judged) -> str | None:
         return "two places of the placement contradict each other; what is used happens to fit"
     if one.mutant.kind == "barrier id" and "barrier-shared" in one.refused and one.mutant.what.endswith("-> 0"):
         return "named barrier 0 is the entry's; here the entry does not come back to it"
+    if one.mutant.kind == "live interval" and "placement-overlap" in one.refused:
+        return "the contract says that two buffers are in use at once; the protocol happens to use one after the other"
     return None
 
 
@@ -156,6 +159,8 @@ def explained(one: Judged) -> str | None:
         return "two components meet at one barrier, each in its turn, because one role calls both"
     if kind == "arrival unit":
         return "an only thread arrives in a unit that it is not: the same arrival by chance"
+    if kind == "by" and ".store" in one.mutant.what:
+        return "a warp copies its part of a buffer, or waits for it, and others that wrote theirs do not"
     if kind == "by":
         return "warps give back a slot that they have not waited for themselves"
     if "arrival-count" in ids:
@@ -201,6 +206,30 @@ def summary(judged: list[Judged], undecided: int) -> dict[str, Any]:
     }
 
 
+def combined(recorded: dict[str, Any], found: dict[str, Any], sign: int = 1) -> dict[str, Any]:
+    """The numbers of two runs of different inputs as of one; with ``sign`` -1 those of the second taken out."""
+
+    def added(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+        sums = {key: one.get(key, 0) + sign * other.get(key, 0) for key in {**one, **other} if key != "rate"}
+        wrong, seen = sums["misbehave"], sums["refused"] + sums["assumed"]
+        rated = {**sums, "rate": round(seen / wrong, 4) if wrong else 1.0}
+        return {key: rated[key] for key in (one or other)}
+
+    def rows(key: str) -> list[dict[str, Any]]:
+        if sign > 0:
+            return [*recorded[key], *found[key]]
+        return [row for row in recorded[key] if row not in found[key]]
+
+    kinds = sorted(recorded["kinds"].keys() | found["kinds"].keys())
+    every = {kind: added(recorded["kinds"].get(kind, {}), found["kinds"].get(kind, {})) for kind in kinds}
+    return {
+        "total": added(recorded["total"], found["total"]),
+        **{key: recorded[key] + sign * found[key] for key in ("inputs", "shipped")},
+        "kinds": {kind: row for kind, row in every.items() if row["mutants"]},
+        **{key: rows(key) for key in ("missed", "ill_formed", "harmless")},
+    }
+
+
 def bases(only: list[str] | None, shipped: bool) -> Mapping[str, str]:
     """Placed modules by name."""
     found = {name: placed(text) for name, text in INPUTS.items() if not only or name in only}
@@ -220,6 +249,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--simulate", action="store_true", help="the simulator alone")
     parser.add_argument("--small", action="store_true", help="without the shipped compositions")
     parser.add_argument("--output", type=Path, help="where the numbers go")
+    parser.add_argument("--add", action="store_true", help="add to the recorded numbers")
+    parser.add_argument("--instead", type=Path, metavar="NUMBERS", help="with --add: what is taken out before")
     chosen = parser.parse_args(arguments)
     start = time.perf_counter()
     judged: list[Judged] = []
@@ -240,7 +271,12 @@ def main(arguments: list[str] | None = None) -> int:
                 print(f"{word} {base}, {mutant.kind}, {mutant.what}\n    {found.problem}\n    {ids}", flush=True)
     numbers = summary(judged, undecided)
     print(json.dumps(numbers["total"]), f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
-    if chosen.output or not (chosen.only or chosen.kind or chosen.simulate or chosen.small):
+    if chosen.add:
+        numbers = combined(json.loads(RESULTS.read_text()), numbers)
+        if chosen.instead:
+            numbers = combined(numbers, json.loads(chosen.instead.read_text()), -1)
+        RESULTS.write_text(json.dumps(numbers, indent=1) + "\n")
+    elif chosen.output or not (chosen.only or chosen.kind or chosen.simulate or chosen.small):
         (chosen.output or RESULTS).write_text(json.dumps(numbers, indent=1) + "\n")
     return int(any(one.missed for one in judged) and not chosen.simulate)
 

@@ -185,7 +185,8 @@ class Builder(Uses):
                 if step.rank == mover.cta:
                     self.run(mover, instance, of, step.body, limit, leave)
             case Fence():
-                pass
+                if taking_part(mover, limit)[0]:
+                    mover.ops.append(("fence",))
 
     def action(self, mover: Mover, instance: str, action: Action, by: Callers | None, leave: list[Any]) -> None:
         component = self.component[instance]
@@ -208,14 +209,19 @@ class Builder(Uses):
             self.barrier(mover, name, placed, declared, threads, warps, action.verb == "sync")
         elif action.subject in component.smem:
             self.touched.add((instance, action.subject))
-            if action.verb == "stored":  # its own copies have read: what a thread knows of others stays
-                return
             address = self.placed(self.instances[instance])["smem"][action.subject]
             size = component.smem[action.subject].bytes
             mode = "w" if action.verb == "write" else "r"
             use = self.buffer(mover.cta, f"{instance}::{action.subject}", address, size, mode)
             use.divided = not component.barriers
-            self.touch(mover, use)
+            kept = self.stores_kept(instance, action.subject)
+            use.stored, use.slices = bool(kept), 1 + max(kept, default=0)
+            if action.verb == "store":
+                mover.ops.append(("store", use.index, threads))
+            elif action.verb == "stored":
+                mover.ops.append(("stored", use.index, action.keep, threads))
+            else:
+                self.touch(mover, use)
         elif action.subject in component.tmem:
             column = self.placed(self.instances[instance])["tmem"][action.subject]
             size = component.tmem[action.subject].columns
@@ -233,6 +239,18 @@ class Builder(Uses):
             mover.ops.append(("reach", use.index, min(own, 1), True))
         else:
             raise UnsupportedError(f"{action.subject}.{action.verb}")
+
+    def stores_kept(self, instance: str, buffer: str) -> list[int]:
+        """How many bulk copies out of a buffer each wait for them leaves in flight; 0 for a copy itself."""
+        component = self.component[instance]
+        actions = itertools.chain(
+            *(language.actions_of(self.protocol(instance, of).body) for of in component.protocols)
+        )
+        return [
+            action.keep if action.verb == "stored" else 0
+            for action in actions
+            if action.subject == buffer and action.verb in ("store", "stored")
+        ]
 
     def leave_to_others(self, mover: Mover, instance: str, port: Port, action: Action) -> None:
         """Others of the role take a slot, or give it back, for these warps too.

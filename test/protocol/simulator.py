@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from test.protocol.machine import Fault, Machine, Mover, Use
+from test.protocol import stores
+from test.protocol.machine import COMMITS, CURSORS, FIELDS, GROUPS, HELD, ITEMS, MET, Fault, Machine, Mover, Use
 
 State = tuple[Any, ...]
-PC, CURSORS, ITEMS, HELD, MET, GROUPS, COMMITS, FIELDS = range(8)
 PAIR_RANK = 0  # the CTA whose barriers a pair uses
 
 
@@ -35,6 +35,7 @@ class Simulator:
         self.barriers_at = self.mbarriers_at + len(self.arrivals)
         self.cells_at = self.barriers_at + len(self.barrier)
         self.jobs_at = self.cells_at + machine.cells * self.ctas
+        self.bare_at = self.jobs_at + 1  # buffers written by whom, without a fence since
         self.passers = {
             use.owner: [
                 (i, use.index) for i, m in enumerate(self.movers) if any(op[:2] == ("pass", use.index) for op in m.ops)
@@ -54,13 +55,13 @@ class Simulator:
     def start(self) -> State:
         state: list[Any] = []
         for _ in self.movers:
-            state += [0, (), (), (), 0, (), ()]
+            state += [0, (), (), (), 0, (), (), ()]
         state += [(count, 0, 0) for count in self.arrivals]
         state += [(0, (), 0)] * len(self.barrier)
         state += [None] * (self.machine.cells * self.ctas)
         for cell, value in self.machine.words.items():
             state[self.cells_at + cell] = ("word", value)
-        state.append(())
+        state += [(), frozenset()]
         return tuple(state)
 
     def final(self, state: State) -> tuple[str, str] | None:
@@ -107,7 +108,7 @@ class Simulator:
     def describe(self, op: tuple[Any, ...]) -> str:
         if op[0] in ("met", "meet"):
             return f"barrier {op[1][1]}"
-        return op[0] if op[0] in ("jump", "settle") else f"{op[0]} {self.uses[op[1]].name}"
+        return op[0] if op[0] in ("jump", "settle", "fence") else f"{op[0]} {self.uses[op[1]].name}"
 
     # ---------------------------------------------------------------- transitions
 
@@ -223,6 +224,9 @@ class Simulator:
                 self.fill(s, self.uses[entry[0]], entry, ("mover", mover.name))
             s[at + GROUPS] = ()
             return
+        if kind == "fence":  # what was written before, by whomever this thread could know it from
+            s[self.bare_at] = frozenset()
+            return
         use = self.uses[op[1]]
         match kind:
             case "acquire":
@@ -313,8 +317,7 @@ class Simulator:
                 self.next_item(s, i, use)
             case "begin":
                 self.hold(s, i, use, 0, 0)
-                if use.mode == "r" and any((s[self.cells_at + c] or ("",))[0] != use.owner for c in use.cells[0]):
-                    raise Fault(f"{mover.name} reads {use.name}, which it does not hold: it was not written, or since")
+                self.expect_owner(s, mover, use)
             case "finish":
                 held = list(s[at + HELD])
                 if (use.index, 0, 0) in held:
@@ -323,6 +326,12 @@ class Simulator:
                     if use.mode == "w":
                         for cell in use.cells[0]:
                             s[self.cells_at + cell] = (use.owner, ())
+                        if use.stored:
+                            s[self.bare_at] |= {(use.cta, use.owner, i)}
+            case "store":
+                self.store(s, i, use, op[2])
+            case "stored":
+                stores.wait(s, i, use, op[2], op[3])
             case "issue":
                 stage, item = self.advance(s, i, use)
                 self.hold(s, i, use, stage, item)
@@ -404,6 +413,8 @@ class Simulator:
         for taken, name in self.machine.taken:
             if taken & mask:
                 raise Fault(f"{use.name}[{stage}] lies where {name} is")
+        if writes:
+            stores.check_write(self.machine, s, i, use, mask)
         for j, other, other_mask, other_stage, other_item in self.holders(s):
             if not (writes or other.mode == "w") or not other_mask & mask:
                 continue
@@ -419,6 +430,15 @@ class Simulator:
                 f"{me} {verb[use.mode]} {use.name}[{stage}] (item {item}) while {who} {verb[other.mode]} "
                 f"{other.name}[{other_stage}] (item {other_item})"
             )
+
+    def expect_owner(self, s: list[Any], mover: Mover, use: Use) -> None:
+        if use.mode == "r" and any((s[self.cells_at + cell] or ("",))[0] != use.owner for cell in use.cells[0]):
+            raise Fault(f"{mover.name} reads {use.name}, which it does not hold: it was not written, or since")
+
+    def store(self, s: list[Any], i: int, use: Use, threads: int) -> None:
+        self.claim(s, i, use, 0, 0, use.masks[0])
+        self.expect_owner(s, self.movers[i], use)
+        stores.begin(self.machine, s, s[self.bare_at], i, use, threads)
 
     def fill(self, s: list[Any], use: Use, entry: tuple[int, int, int], part: tuple[str, int]) -> None:
         """The slot holds the writer's part of the item."""

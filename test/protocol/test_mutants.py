@@ -12,7 +12,7 @@ import pytest
 
 from pipelink.support.diagnostics import LinkError
 from test.protocol.inputs import INPUTS
-from test.protocol.mutants import RESULTS, Mutant, decide, explained, ill_formed, mutants, placed, proved
+from test.protocol.mutants import RESULTS, Mutant, combined, decide, explained, ill_formed, mutants, placed, proved
 from test.protocol.random_kernels import ending_text, kernel_text, meeting_text
 
 ONE_IN = 8  # mutants
@@ -58,3 +58,12 @@ def test_the_recorded_run_missed_nothing() -> None:
 def test_of_harmless_mutants_one_in_a_hundred_is_refused_at_most() -> None:
     total = json.loads(RESULTS.read_text())["total"]
     assert total["harmless_refused"] <= 0.01 * (total["mutants"] - total["misbehave"] - total["ill_formed"])
+
+
+def test_numbers_of_a_run_are_added_and_taken_out() -> None:
+    recorded = json.loads(RESULTS.read_text())
+    twice = combined(recorded, recorded)
+    assert twice["total"]["mutants"] == 2 * recorded["total"]["mutants"]
+    assert twice["kinds"]["bulk store"]["refused"] == 2 * recorded["kinds"]["bulk store"]["refused"]
+    once = combined(twice, recorded, -1)
+    assert {**once, "harmless": [], "ill_formed": []} == {**recorded, "harmless": [], "ill_formed": []}

@@ -63,6 +63,13 @@ def test_right_compositions_pass(name: str) -> None:
         ("exclusive", "2 { x.wait; x.release;", "2 { x.wait; x.release keep 1;", "deadlock", "acquire w::x"),
         ("scratch", "threads = 128 : i64}", "threads = 64 : i64}", "fault", "barrier"),
         ("scratch", "meetings", "meeting", "fault", "scratch"),
+        ("stored", "fence async; ", "", "fault", "without a fence"),
+        ("stored", "tile.stored by 1 thread; met.sync;", "met.sync; tile.stored by 1 thread;", "fault", "a bulk copy"),
+        ("stored", "tile.store by 1 thread", "tile.store by 2 threads", "fault", "a bulk copy of"),
+        ("stored_parts", "tile.stored keep 1; ", "", "fault", "a bulk copy of"),
+        ("stored_by_another", "fence async; ", "", "fault", "without a fence"),
+        ("stored_by_another", "tile.stored; empty.arrive;", "empty.arrive; tile.stored;", "fault", "a bulk copy of"),
+        ("stored_under", "early.stored;", "early.stored keep 1;", "fault", "a::late is written while"),
     ],
 )  # fmt: skip
 def test_broken_compositions_fail(name: str, old: str, new: str, kind: str, says: str) -> None:

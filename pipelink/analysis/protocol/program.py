@@ -177,10 +177,11 @@ class Meet(Operation):
 
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class Touch(Operation):
-    """Read or write a buffer."""
+    """Read or write a buffer.  ``waits``: until copies have read it, if there are any."""
 
     place: int
     write: bool
+    waits: bool = False
     accesses: tuple[Access, ...] = ()
 
 

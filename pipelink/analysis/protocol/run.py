@@ -412,7 +412,7 @@ class Machine:
                 values[place.written] = 1
                 for other in place.spoils:
                     values[other] = 0
-            elif not values[place.written]:
+            elif not values[place.written] and not step.waits:
                 raise Unwritten(number, step, place=access.place)
         values[agent.pc] += 1
         return True

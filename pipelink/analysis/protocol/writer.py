@@ -353,8 +353,9 @@ class Writer:
             )  # fmt: skip
             return
         place = self.resources.buffer(self.agent, instance, name)
-        if place is not None and action.verb != "stored":  # that a wait comes in time, ``prove_proxies`` sees
-            self.emit(ops.Touch(text=f"{action.verb} {label}", place=place, write=action.verb == "write"))
+        if place is not None:  # copies out of it read until they were waited for
+            write, waits = action.verb == "write", action.verb == "stored"
+            self.emit(ops.Touch(text=f"{action.verb} {label}", place=place, write=write, waits=waits))
 
     def leave(self, turn: Turn) -> None:
         """A role that ends its turn holds no slot of a ring in which another reads on, which would not know of it."""
