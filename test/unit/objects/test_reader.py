@@ -205,7 +205,7 @@ def test_what_one_record_cannot_show() -> None:
     assert read(build(HEAD, ROLE, entry, STEPS)).components[0].records[-1].values == {"text": STEPS["text"]}
     assert refuse(build(HEAD, ROLE, entry, STEPS, STEPS)).id == "corrupt-contract"
     wrong = refuse(build(HEAD, ROLE, entry, {**STEPS, "text": "repeat 3 {\n x wait; }"}))
-    assert (wrong.id, wrong.location) == ("bad-protocol", Location("x.cu", 5, 15, "repeat 3 {  x wait; }"))
+    assert (wrong.id, wrong.location) == ("bad-protocol", Location("x.cu", 5, 4, " x wait; }"))
     answers = {**COMMON, "op": "port", "name": "p", "line": 2, "direction": "answers", "kind": "call"}
     answers["signature"] = "void()"
     assert refuse(build(HEAD, answers)).id == "missing-definition"

@@ -27,6 +27,9 @@ BY_DEFAULT = {
     "test.row_writer": "drain",
     "test.items": "send",
     "test.weigh": "run",
+    "test.block_adder": "add",
+    "test.block_copier": "copy",
+    "test.rope": "turn",
     "broken.split_reader": "sum",  # broken: what its warps do, no protocol says
     "test.fill": "run",  # it calls what uses no port, and that not in every thread
 }
