@@ -39,6 +39,7 @@ TYPES = {
     "f16": torch.float16,
     "f32": torch.float32,
     "i32": torch.int32,
+    "i64": torch.int64,
     "u32": torch.uint32,
     "e4m3": torch.float8_e4m3fn,
 }
