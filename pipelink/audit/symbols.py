@@ -126,6 +126,7 @@ def defines_apart(data: bytes, symbol: str, arch: str) -> bool:
 
 def main() -> None:
     """The process: answers the question on standard input."""
+    nvjitlink.link_nothing_else()
     question = pickle.load(sys.stdin.buffer)
     inputs, arch = [Input(**item) for item in question["inputs"]], question["arch"]
     if "symbol" in question:

@@ -84,9 +84,20 @@ def link(
         raise _failure(refusal, images, arch) from None
 
 
+_links_nothing_else = False
+
+
+def link_nothing_else() -> None:
+    """Say that this process makes no code."""
+    global _links_nothing_else
+    _links_nothing_else = True
+
+
 def print_ptx(images: Sequence[Image], arch: str, *, optimise: bool = False) -> str | None:
     """PTX of images of which some functions may be missing, with the variables that no code reads; None if nvJitLink
-    refuses them."""
+    refuses them.  For a process that links nothing else, and says so by :func:`link_nothing_else`: nvJitLink keeps what
+    ``-O0`` set, and a later link of the process makes other code."""
+    assert _links_nothing_else, "without optimising, nvJitLink prints in a process of its own"
     arguments = [f"-arch={arch}", "-lto", "-ptx", "-O3" if optimise else "-O0"]
     try:
         return _complete(images, arguments, ptx=True).data.decode("utf-8", "replace")

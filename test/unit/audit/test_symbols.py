@@ -88,6 +88,9 @@ def test_instructions_matter(old: str, new: str) -> None:
     assert ptx_symbols.parse(PTX).text("user") != ptx_symbols.parse(PTX.replace(old, new)).text("user")
 
 
+ONE = 'extern "C" __device__ void one(int* p) { *p = 1; }'
+
+
 def compiled(name: str, text: str, root: str, arch: str = "sm_80") -> Input:
     code = toolchain.compile_ltoir(text, f"{name}.cu", arch)
     return Input(f"{name}.o", f"{name}.o", code, arch, {root: f"role '{name}' of 'x'"} if root else {})
@@ -95,8 +98,14 @@ def compiled(name: str, text: str, root: str, arch: str = "sm_80") -> Input:
 
 def compare(*inputs: Input) -> list[str]:
     found = Diagnostics()
-    symbols.compare(inputs, "sm_90a", found)
+    assert symbols.apart(inputs, "sm_90a", found) is not None
     return [f"{d.location.file}: {d.message} [{d.id}]" for d in found.items]
+
+
+def test_a_process_that_links_does_not_compare() -> None:
+    """What it links afterwards would be other code, and other processes would take that from the cache."""
+    with pytest.raises(AssertionError, match="a process of its own"):
+        symbols.compare([compiled("one", ONE, "one")], "sm_90a", Diagnostics())
 
 
 def test_bodies_for_two_architectures() -> None:
