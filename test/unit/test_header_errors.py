@@ -167,7 +167,7 @@ CASES = {
         "this tensor map belongs to another port",
     ),
     "map-of-another-tile": (
-        OUT.replace(TILE, "pl::stream<pl::item<int>, pl::item<int>>")
+        OUT.replace(TILE, "pl::stream<pl::item<int>, pl::item<float>>")
         + "PL_ROLE(r, pl::warps<1>);\nPL_PARAM(map, pl::tensor_map<a>);\n"
         "PL_ENTRY(r) { a::copy<1>(self, a::acquire(self), map(self), 0, 0); }",
         4,
