@@ -21,51 +21,37 @@ enum class reduction { add, min, max, bit_and, bit_or, bit_xor };
 // Makes this thread's writes to shared memory visible to tensor copies (PTX ISA, async proxy).
 __device__ __forceinline__ void publish() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-#define PL_STORE_(TEXT, RANK, X, ...)                                                                                  \
-  asm volatile(TEXT ".async.bulk.tensor." RANK "d.global.shared::cta" PL_STORE_OP_ ".bulk_group [%0, {" X "}], [%1];"  \
-               ::"l"(&map), "r"(address), __VA_ARGS__                                                                  \
+#define PL_STORE_(TEXT, OP, RANK, X, ...)                                                                   \
+  asm volatile(TEXT ".async.bulk.tensor." RANK "d.global.shared::cta" OP ".bulk_group [%0, {" X "}], [%1];" \
+               ::"l"(&map), "r"(address), __VA_ARGS__                                                       \
                : "memory")
-#define PL_STORE_RANKS_(TEXT)                                                                            \
-  static_assert(sizeof...(X) >= 1 && sizeof...(X) <= 5, "a tensor copy takes 1 to 5 coordinates");       \
-  const int c[5] = {x...};                                                                               \
-  if constexpr (sizeof...(X) == 1) PL_STORE_(TEXT, "1", "%2", "r"(c[0]));                                \
-  if constexpr (sizeof...(X) == 2) PL_STORE_(TEXT, "2", "%2, %3", "r"(c[0]), "r"(c[1]));                 \
-  if constexpr (sizeof...(X) == 3) PL_STORE_(TEXT, "3", "%2, %3, %4", "r"(c[0]), "r"(c[1]), "r"(c[2]));  \
-  if constexpr (sizeof...(X) == 4)                                                                       \
-    PL_STORE_(TEXT, "4", "%2, %3, %4, %5", "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));                  \
-  if constexpr (sizeof...(X) == 5)                                                                       \
-    PL_STORE_(TEXT, "5", "%2, %3, %4, %5, %6", "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]), "r"(c[4]))
+#define PL_STORE_RANKS_(TEXT, OP)                                                                           \
+  static_assert(sizeof...(X) >= 1 && sizeof...(X) <= 5, "a tensor copy takes 1 to 5 coordinates");          \
+  const int c[5] = {x...};                                                                                  \
+  if constexpr (sizeof...(X) == 1) PL_STORE_(TEXT, OP, "1", "%2", "r"(c[0]));                               \
+  if constexpr (sizeof...(X) == 2) PL_STORE_(TEXT, OP, "2", "%2, %3", "r"(c[0]), "r"(c[1]));                \
+  if constexpr (sizeof...(X) == 3) PL_STORE_(TEXT, OP, "3", "%2, %3, %4", "r"(c[0]), "r"(c[1]), "r"(c[2])); \
+  if constexpr (sizeof...(X) == 4)                                                                          \
+    PL_STORE_(TEXT, OP, "4", "%2, %3, %4, %5", "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));                 \
+  if constexpr (sizeof...(X) == 5)                                                                          \
+    PL_STORE_(TEXT, OP, "5", "%2, %3, %4, %5, %6", "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]), "r"(c[4]))
 
 // Copies the tile at shared-memory `address` to the tensor; x are the coordinates of its first element, innermost first.
 // What lies outside the tensor is not written.
-#define PL_STORE_OP_ ""
 template <class Tile, class... X>
 __device__ __forceinline__ void store_tile(const tile_map<Tile>& map, unsigned address, X... x) {
-  PL_STORE_RANKS_("cp");
+  PL_STORE_RANKS_("cp", "");
 }
-#undef PL_STORE_OP_
 // The same, but each element of the tensor is replaced by what Op makes of it and the tile's: one atomic operation each,
 // in no order.  The tensor is pl::readwrite.
 template <reduction Op, class Tile, class... X>
 __device__ __forceinline__ void reduce_tile(const tile_map<Tile>& map, unsigned address, X... x) {
-#define PL_STORE_OP_ ".add.tile"
-  if constexpr (Op == reduction::add) { PL_STORE_RANKS_("cp.reduce"); }
-#undef PL_STORE_OP_
-#define PL_STORE_OP_ ".min.tile"
-  if constexpr (Op == reduction::min) { PL_STORE_RANKS_("cp.reduce"); }
-#undef PL_STORE_OP_
-#define PL_STORE_OP_ ".max.tile"
-  if constexpr (Op == reduction::max) { PL_STORE_RANKS_("cp.reduce"); }
-#undef PL_STORE_OP_
-#define PL_STORE_OP_ ".and.tile"
-  if constexpr (Op == reduction::bit_and) { PL_STORE_RANKS_("cp.reduce"); }
-#undef PL_STORE_OP_
-#define PL_STORE_OP_ ".or.tile"
-  if constexpr (Op == reduction::bit_or) { PL_STORE_RANKS_("cp.reduce"); }
-#undef PL_STORE_OP_
-#define PL_STORE_OP_ ".xor.tile"
-  if constexpr (Op == reduction::bit_xor) { PL_STORE_RANKS_("cp.reduce"); }
-#undef PL_STORE_OP_
+  if constexpr (Op == reduction::add) { PL_STORE_RANKS_("cp.reduce", ".add.tile"); }
+  if constexpr (Op == reduction::min) { PL_STORE_RANKS_("cp.reduce", ".min.tile"); }
+  if constexpr (Op == reduction::max) { PL_STORE_RANKS_("cp.reduce", ".max.tile"); }
+  if constexpr (Op == reduction::bit_and) { PL_STORE_RANKS_("cp.reduce", ".and.tile"); }
+  if constexpr (Op == reduction::bit_or) { PL_STORE_RANKS_("cp.reduce", ".or.tile"); }
+  if constexpr (Op == reduction::bit_xor) { PL_STORE_RANKS_("cp.reduce", ".xor.tile"); }
 }
 #undef PL_STORE_RANKS_
 #undef PL_STORE_
