@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from pipelink.link import HANG_LIMIT, PASSES, LinkedTarget, Observer, Request, emit, link, user_cache
 from pipelink.objects import Object, read_objects
 from pipelink.package import package_linked
-from pipelink.support.diagnostics import LinkError, Location, Note, error, nearest, shown
+from pipelink.support.diagnostics import Location, Note, error, nearest, shown
 from pipelink.support.outputs import write_file
 
 if TYPE_CHECKING:
@@ -157,11 +157,6 @@ def _values(where: Location) -> Generator[None]:
     """Say what the IR cannot hold: texts that are not Unicode, integers of more than 64 bits, other types."""
     try:
         yield
-    except LinkError as problem:
-        found = problem.diagnostics[0]
-        if found.location.file:
-            raise
-        raise error(found.id, found.message, where, hint=found.hint) from problem
     except UnicodeError as problem:
         raise error("wrong-attribute", "a text with lone surrogates, which UTF-8 cannot hold", where) from problem
     except (OverflowError, TypeError, ValueError, AttributeError) as problem:

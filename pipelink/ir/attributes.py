@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipelink.support import limits
-from pipelink.support.diagnostics import error, shown
+from pipelink.support.diagnostics import UNKNOWN, Location, error, shown
 from pipelink.support.mlir import ir
 from pipelink.support.text import utf8
 
@@ -105,9 +105,9 @@ def attributes_of(op: ir.Operation) -> dict[str, Value]:
     return {name: _convert(attribute, 0) for name, attribute in op.attributes.items()}
 
 
-def to_attribute(value: Value, context: ir.Context) -> ir.Attribute:
-    """The attribute of a Python value; integers are i64.  Raises TypeError for other types, and
-    LinkError ``wrong-attribute`` for an integer that is none."""
+def to_attribute(value: Value, context: ir.Context, where: Location = UNKNOWN) -> ir.Attribute:
+    """The attribute of a Python value that stands at ``where``; integers are i64.  Raises TypeError for other types,
+    and LinkError ``wrong-attribute`` for an integer that is none."""
     match value:
         case ir.Attribute():
             return value
@@ -115,7 +115,7 @@ def to_attribute(value: Value, context: ir.Context) -> ir.Attribute:
             return ir.BoolAttr.get(value, context)
         case int():
             if not -(1 << 63) <= value < 1 << 63:
-                raise error("wrong-attribute", f"{shown(value)} is no i64 integer")
+                raise error("wrong-attribute", f"{shown(value)} is no i64 integer", where)
             return ir.IntegerAttr.get(ir.IntegerType.get_signless(64, context), value)
         case float():
             return ir.FloatAttr.get(ir.F64Type.get(context), value, ir.Location.unknown(context))
@@ -129,8 +129,8 @@ def to_attribute(value: Value, context: ir.Context) -> ir.Attribute:
         case Opaque():
             return ir.Attribute.parse(value.text, context)
         case Mapping():
-            return ir.DictAttr.get({str(k): to_attribute(v, context) for k, v in value.items()}, context)
+            return ir.DictAttr.get({str(k): to_attribute(v, context, where) for k, v in value.items()}, context)
         case Sequence():
-            return ir.ArrayAttr.get([to_attribute(v, context) for v in value], context)
+            return ir.ArrayAttr.get([to_attribute(v, context, where) for v in value], context)
         case _:
             raise TypeError(f"no attribute for {type(value).__name__}")

@@ -37,7 +37,7 @@ class ModuleBuilder:
         inner = ir.Module.create(from_location(location, self.context)).operation
         inner.attributes["sym_name"] = ir.StringAttr.get(name, self.context)
         for key, value in attributes.items():
-            inner.attributes[key] = to_attribute(value, self.context)
+            inner.attributes[key] = to_attribute(value, self.context, location)
         block = outer.operation.regions[0].blocks[0]
         self.op: ir.Operation = inner.clone(ip=ir.InsertionPoint(block)).operation
         self.name = name
@@ -47,7 +47,7 @@ class ModuleBuilder:
         """Add ``pipelink.<op>``."""
         return ir.Operation.create(
             f"pipelink.{op}",
-            attributes={k: to_attribute(v, self.context) for k, v in attributes.items() if v is not None},
+            attributes={k: to_attribute(v, self.context, location) for k, v in attributes.items() if v is not None},
             loc=from_location(location, self.context),
             ip=self._point,
         )
