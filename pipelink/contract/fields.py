@@ -56,13 +56,21 @@ class Spelling:
 
 
 class Field(Generic[T]):
-    """One attribute.  ``least`` bounds integers."""
+    """One attribute.  ``least`` and ``most`` bound integers."""
 
-    def __init__(self, kind: Kind, doc: str, read: Callable[[Any], T], choices: tuple[str, ...], least: int) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        doc: str,
+        read: Callable[[Any], T],
+        choices: tuple[str, ...],
+        least: int,
+        most: int = MAX_INT,
+    ) -> None:
         self.kind: Kind = kind
         self.doc = doc
         self.choices = choices
-        self.least = least
+        self.least, self.most = least, most
         self.required = True
         self.default: Any = None
         self.computed: Callable[[Any], T] | None = None  # the default that depends on the declaration
@@ -180,9 +188,9 @@ def string(doc: str, *choices: str) -> Field[str]:
     return Field("str", doc, str, choices, 1)
 
 
-def number(doc: str, least: int = 1) -> Field[int]:
+def number(doc: str, least: int = 1, most: int = MAX_INT) -> Field[int]:
     """An i64 integer."""
-    return Field("int", doc, int, (), least)
+    return Field("int", doc, int, (), least, most)
 
 
 def flag(doc: str) -> Field[bool]:

@@ -17,6 +17,7 @@ from pipelink.contract.fields import Declaration, Field, listed, number, optiona
 from pipelink.ir.attributes import SymbolRef, Value, attributes_of, to_attribute
 from pipelink.ir.locations import location_of
 from pipelink.ir.placement import InstancePlacement, read, write
+from pipelink.support import limits
 from pipelink.support.diagnostics import Location, error
 from pipelink.support.mlir import ir
 from pipelink.support.protocol import UNIT_THREADS
@@ -232,7 +233,7 @@ class Connect(View, op="connect", about="connects two ports", parents=_KERNEL):
     target: Field[SymbolRef] = other("port", "the in, answers, dispatched or borrows side", _same)
     transfer = optional(string("insist on this transfer"))
     stages = optional(number("insist on this ring depth"))
-    weight = optional(number("how much a deeper ring is worth here", least=0), 1)
+    weight = optional(number("how much a deeper ring is worth here", least=0, most=limits.WEIGHT), 1)
     shared = optional(listed("transfer cluster: tiles of a slot that both CTAs need", int, least=0), ())
     opcode = optional(number("dispatch: run-time index of the target", least=0))
     credit = optional(number("token: passes before the first take, instead of the ports'", least=0))

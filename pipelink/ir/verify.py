@@ -269,8 +269,8 @@ def _verify_value(
         message = f"'{key}' of {what} is one of {', '.join(spec.choices)}, not '{value}'"
         diagnostics.error("wrong-attribute", message, where, hint=nearest(value, spec.choices))
     elif spec.kind == "int":
-        if not spec.least <= value <= MAX_INT:
-            message = f"'{key}' of {what} is {value}, it must be {spec.least} … {MAX_INT}"
+        if not spec.least <= value <= spec.most:
+            message = f"'{key}' of {what} is {value}, it must be {spec.least} … {spec.most}"
             diagnostics.error("wrong-attribute", message, where)
         elif key == "align" and value & (value - 1):
             diagnostics.error("bad-alignment", f"'align' of {what} is {value}, not a power of two", where)

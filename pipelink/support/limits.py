@@ -48,6 +48,7 @@ SYMBOL: Final = 255  # characters of a name; of a component's, each part between
 IR_NESTING: Final = 256  # brackets within each other; MLIR's parser recurses once for each
 IR_ATTRIBUTE_DEPTH: Final = 64  # attributes within each other
 LOCATION_DEPTH: Final = 16  # locations within each other that are followed
+WEIGHT: Final = 1_000_000  # the weight of a connection, beside others' 1
 
 # Expressions and protocols
 EXPRESSION_TEXT: Final = 500  # characters of an expression of the launch contract

@@ -189,6 +189,18 @@ def ring_range_empty(ring: Ring, diagnostics: Diagnostics) -> None:
     )
 
 
+def worth_overflow(problem: Problem, worth: int, most: int, diagnostics: Diagnostics) -> None:
+    """``wrong-attribute``: what rings are worth by their weights is more than can be compared."""
+    heaviest = max(problem.rings, key=lambda ring: ring.weight)
+    diagnostics.error(
+        "wrong-attribute",
+        f"the rings of kernel '{problem.name}' are worth {worth} by their weights, at most {most} are compared; "
+        f"{spelled(heaviest.key)} has the largest weight, {heaviest.weight}",
+        heaviest.location,
+        hint="weights count beside each other: divide all of them by one number",
+    )
+
+
 def too_many_ctas(problem: Problem, warps: int, diagnostics: Diagnostics) -> None:
     """``too-many-warps``: the CTAs that must fit on one SM have more warps than it holds."""
     limit, needed = problem.target.warps_per_sm, warps * problem.min_ctas

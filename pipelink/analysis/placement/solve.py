@@ -21,6 +21,7 @@ from pipelink.analysis.placement.explain import (
     tmem_overflow,
     too_many_ctas,
     warp_failure,
+    worth_overflow,
 )
 from pipelink.analysis.placement.warps import WarpFailure, plan_warps
 from pipelink.model.demand import (
@@ -45,6 +46,7 @@ LOW = "mbarriers and words"  # the key of what lies first, where it has to find 
 _SAID = 8  # rings named in one reason
 _RETRY_STEPS = (128, 512, 2048, 8192)  # bytes given up at least, where a choice of depths does not pack
 _TRY_TIME = 0.05  # to pack a choice of depths, where there is another choice
+_COMPARED = 1 << 53  # what depths may be worth together: CP-SAT states its objective as a double
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,21 @@ class _Memory:
     least: bool = True  # no choice that is worth as much demands less
 
 
+class _Incomparable(Exception):
+    """All depths of a problem are worth more than the solver can compare."""
+
+    def __init__(self, worth: int) -> None:
+        super().__init__(worth)
+        self.worth = worth
+
+
 def solve(problem: Problem, options: Options, diagnostics: Diagnostics) -> Solution | None:
     """A placement, or None after reporting every resource that does not suffice.  The same problem always gives the
     same placement.
 
     Reports ``register-disagreement``, ``too-many-warps``, ``register-overcommit``, ``too-many-barriers``,
-    ``ring-range-disjoint``, ``smem-overflow`` and ``tmem-overflow``.
+    ``ring-range-disjoint``, ``smem-overflow`` and ``tmem-overflow``; ``wrong-attribute`` where weights are so large
+    that the worths of depths cannot be compared.
     """
     before = len(diagnostics.errors)
     budget = Budget(options.deterministic_time)
@@ -84,7 +95,11 @@ def solve(problem: Problem, options: Options, diagnostics: Diagnostics) -> Solut
         too_many_ctas(problem, warps.warps, diagnostics)
         return None
     overlays = packing.Overlays(problem.overlays)
-    memory = _place_memory(_clamped(problem), options, overlays, budget)
+    try:
+        memory = _place_memory(_clamped(problem), options, overlays, budget)
+    except _Incomparable as large:
+        worth_overflow(problem, large.worth, _COMPARED, diagnostics)
+        return None
     memory = memory or _with_mbarriers_anywhere(_clamped(problem), options, overlays, budget)
     if memory is None:
         _explain_memory(problem, overlays, diagnostics)
@@ -222,6 +237,8 @@ def _deepest(problem: Problem, overlays: packing.Overlays, budget: Budget) -> _M
 
     limit = problem.smem_limit
     bound = sum(ring.worth(ring.most) for ring in problem.rings)
+    if bound > _COMPARED:
+        raise _Incomparable(bound)
     for step in _RETRY_STEPS:
         found = exact.choose_depths(problem, demand.linear_demands(problem, limit), budget)
         if found is None:

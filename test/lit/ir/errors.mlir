@@ -154,6 +154,16 @@ module @a attributes {pipelink.component = {abi = 1}} {
 
 // -----
 
+// Weights count beside each other, and their sum has to stay in range
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @x} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @x} : () -> ()
+  // expected-error @below {{'weight' of 'pipelink.connect' is 1000001, it must be 0 … 1000000 [wrong-attribute]}}
+  "pipelink.connect"() {source = @a::@x, target = @b::@x, weight = 1000001} : () -> ()
+}
+
+// -----
+
 // A bind with neither expression nor value
 module @a attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()

@@ -28,6 +28,7 @@ from pipelink.model.demand import (
     slot_worths,
     worth_of,
 )
+from pipelink.support import limits
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics
 from pipelink.target import target
 
@@ -106,6 +107,22 @@ def test_weights_decide_who_is_deepest() -> None:
     assert sorted(even.stages.values()) == [2, 3]
     heavy = placed(Problem(SM90, rings=(rings[0], ring("a::y", 1, 8, 40960, weight=3))))
     assert heavy.stages == {"a::x": 1, "a::y": 4}
+
+
+def _competing(count: int, weight: int) -> Problem:
+    return Problem(SM90, rings=tuple(ring(f"a::r{n}", 1, 8, 9216, weight=weight) for n in range(count)))
+
+
+def test_the_largest_weight_gives_the_solver_the_same_depths() -> None:
+    assert placed(_competing(6, limits.WEIGHT)).stages == placed(_competing(6, 1)).stages
+
+
+@pytest.mark.parametrize("weight", [1 << 40, 1 << 53, 1 << 62])
+def test_worths_that_the_solver_cannot_compare_are_refused(weight: int) -> None:
+    diagnostics = Diagnostics()
+    assert solve(_competing(6, weight), Options(), diagnostics) is None
+    [found] = diagnostics.items
+    assert (found.id, f"the largest weight, {weight}" in found.message) == ("wrong-attribute", True)
 
 
 def test_min_smem_takes_the_least_depths() -> None:
