@@ -81,7 +81,6 @@ def rows(reading: Reading) -> Iterator[Row]:
     yield from _shared(reading)
     yield from _thread_numbers(reading)
     yield from _ownership(reading)
-    yield from _begins(reading)
     yield from _cluster(reading)
     yield from _externals(reading)
 
@@ -310,20 +309,6 @@ def _ownership(reading: Reading) -> Iterator[Row]:
     inits = [(f, i) for f, i in every if i.parts[0] == "mbarrier" and i.parts[1] in ("init", "inval")]
     if inits:
         yield _mbarriers(reading, inits)
-
-
-def _begins(reading: Reading) -> Iterator[Row]:
-    """A role that begins before the kernel in front has ended waits for it itself."""
-    role = reading.claims.role(reading.code)
-    if role is None or not role.values.get("early"):
-        return
-    waits = [i.text for _, i in reading.instructions if i.parts[:2] == ("griddepcontrol", "wait")]
-    problems: list[Problem] = []
-    if not waits:
-        message = f"{reading.what} begins before the kernel in front has ended, and never waits for it"
-        hint = "call pl::wait_for_previous() before it reads what that may write; or leave out pl::early"
-        problems.append(reading.problem("error", "missing-wait", message, hint=hint))
-    yield reading.row("kernel in front", "waits itself", "waits" if waits else "never waits", problems)
 
 
 def _exits(reading: Reading) -> Iterator[str]:

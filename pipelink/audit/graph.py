@@ -31,6 +31,7 @@ _GUARDED: Final = frozenset(
         "cp",
         "wgmma",
         "tcgen05",
+        "griddepcontrol",
         "ret",
         "exit",
         "trap",

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from pipelink.audit import code as code_rules
-from pipelink.audit import memory, ports, steps
+from pipelink.audit import early, memory, ports, steps
 from pipelink.audit.claims import Claims, Code
 from pipelink.audit.code import Reading
 from pipelink.audit.copies import copies
@@ -95,7 +95,8 @@ def audit(
         ]
         own: list[Row] = []
         for reading in readings:
-            own += [*code_rules.rows(reading), *memory.rows(reading), *ports.protocol(reading)]
+            own += [*code_rules.rows(reading), *early.rows(reading), *memory.rows(reading)]
+            own += ports.protocol(reading)
             if registers and (need := register_need(one, reading.code, [*images, *helpers], arch)) is not None:
                 own.append(need)
         found += copies(readings)

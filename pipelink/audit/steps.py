@@ -186,7 +186,7 @@ def default_protocol(reading: Reading) -> Protocol:
 
 # ---------------------------------------------------------------------------------------------- the comparison
 @dataclass
-class _Reader:
+class Reader:
     """Says what the instructions of one role or answer are."""
 
     reading: Reading
@@ -403,7 +403,7 @@ class _Comparison:
 
     def __init__(self, reading: Reading, protocol: Protocol) -> None:
         self.claims, self.protocol = reading.claims, protocol
-        self.reader = _Reader(reading, protocol)
+        self.reader = Reader(reading, protocol)
         self.graph = Graph(reading.functions, self.reader.classify, self.reader.needed, self.reader.parts)
         actions = list(actions_of(protocol.body))
         stores = {action.subject for action in actions if action.verb == "store"}

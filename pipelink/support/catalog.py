@@ -202,7 +202,7 @@ CATALOG: dict[str, str] = {
     "own-setmaxnreg": "code changes its warpgroup's registers, which the linker divides",
     "own-tmem": "code allocates or frees tensor memory, which the linker does",
     "own-mbarrier": "code initialises mbarriers that the linker does not know",
-    "missing-wait": "a role begins before the kernel in front has ended, and its code never waits for it",
+    "missing-wait": "a role begins before the kernel in front has ended, and not on every way its code waits for it",
     "thread-exit": "code ends its threads, for which the rest of the kernel waits",
     "undeclared-cluster": "code works with a cluster that its contract does not speak of",
     "undeclared-external": "code calls a function that neither the object nor its contract has",
