@@ -28,6 +28,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pipelink.audit.undefined import Undefined, Users
 from pipelink.backend import libnvvm, nvjitlink
 from pipelink.backend.nvjitlink import demangle
 from pipelink.backend.ptx_symbols import PLACEHOLDER, Function, Symbol, Table, Variable, parse
@@ -52,38 +53,6 @@ class Input:
     data: bytes
     arch: str
     roots: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Users:
-    """Who uses a symbol: the number of the input, and the functions there."""
-
-    number: int
-    functions: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Undefined:
-    """The symbols that inputs use and none defines, with their users."""
-
-    variables: Mapping[str, tuple[Users, ...]]
-    functions: Mapping[str, tuple[Users, ...]]
-
-    def to_json(self) -> dict[str, Any]:
-        """The report as plain data."""
-        return {
-            kind: {name: [[one.number, *one.functions] for one in users] for name, users in symbols.items()}
-            for kind, symbols in (("variables", self.variables), ("functions", self.functions))
-        }
-
-    @staticmethod
-    def from_json(data: Mapping[str, Any]) -> Undefined:
-        """The report that :meth:`to_json` made."""
-
-        def read(symbols: Mapping[str, list[list[Any]]]) -> dict[str, tuple[Users, ...]]:
-            return {name: tuple(Users(one[0], tuple(one[1:])) for one in users) for name, users in symbols.items()}
-
-        return Undefined(read(data["variables"]), read(data["functions"]))
 
 
 def compare(inputs: Sequence[Input], arch: str, diagnostics: Diagnostics) -> Undefined:

@@ -107,12 +107,12 @@ def key_of_object(kind: str, item: Object, images: Sequence[Image]) -> str:
     return key.hexdigest()
 
 
-def key_of_symbols(arch: str, inputs: Iterable[tuple[bytes, Iterable[str]]]) -> str:
-    """The key of what is found out about the symbols of LTO-IR, linked for ``arch`` with these functions called."""
-    key = Key().add("symbols", source_digest()).add("arch", arch)
+def key_of_symbols(arch: str, components: Iterable[str], inputs: Iterable[tuple[Object, Sequence[Image]]]) -> str:
+    """The key of what is found out about the symbols of objects' images, linked for ``arch`` with these components."""
+    key = Key().add("symbols", source_digest()).add("arch", arch).add("components", " ".join(sorted(components)))
     _add_tools(key)
-    for code, roots in inputs:
-        key.add("code", code).add("roots", " ".join(roots))
+    for item, images in inputs:
+        _add_object(key, item, images)
     return key.hexdigest()
 
 

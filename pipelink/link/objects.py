@@ -37,14 +37,17 @@ class BoundMap:
 def verify_objects(source: Source, cache: Cache | None, watch: Observer, diagnostics: Diagnostics) -> None:
     """Hold the contracts of the kernel's components against the code that would be linked.  What ``check`` refuses, by
     architecture or toolkit, is left to it.  Raises LinkError ``contract-mismatch`` and ``nvjitlink-failed``."""
-    from pipelink.audit import contract
+
+    def verify(item: Object, images: Sequence[Image]) -> None:
+        from pipelink.audit import contract
+
+        # a contract that was written for code made without the header has nothing to be compared with
+        own = any(component.toolkit for component in item.components)
+        contract.verify(item, diagnostics if own else None, images=images)
 
     with watch.timed("verify objects"):
         for item, images in linkable(source):
-            # a contract that was written for code made without the header has nothing to be compared with
-            own = any(component.toolkit for component in item.components)
-            verify = partial(contract.verify, item, diagnostics if own else None, images=images)
-            _examine("verified", item, images, verify, cache, diagnostics)
+            _examine("verified", item, images, partial(verify, item, images), cache, diagnostics)
 
 
 def audit_objects(

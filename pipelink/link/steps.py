@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from pipelink.backend.cache import Cache, Parts, default_folder
 from pipelink.link import key
-from pipelink.link.objects import BoundMap, audit_objects, check_copies, object_images, verify_objects
+from pipelink.link.objects import BoundMap, audit_objects, begin, check_copies, object_images, verify_objects
 from pipelink.link.read import Source, read
 from pipelink.link.request import Observer, Request
 from pipelink.link.result import Emitted, LinkedTarget, decode, encode
@@ -402,12 +402,22 @@ def link_images(
     """Link for the target.  Raises LinkError as :func:`pipelink.backend.nvjitlink.link`."""
     from pipelink.backend import nvjitlink
 
+    if not ptx:
+        begin(lambda _: _import_audit(), Diagnostics())
     with watch.timed("nvJitLink" if ptx else f"nvJitLink {source.arch}"):
         linked = nvjitlink.link(images, source.arch, ptx=ptx, lineinfo=request.lineinfo, options=request.options)
     if not ptx:
         watch.kept(f"{source.arch}.cubin", linked.data)
         watch.kept(f"{source.arch}.log", linked.log)
     return linked
+
+
+def _import_audit() -> None:
+    """What comes after nvJitLink is imported beside it."""
+    from importlib import import_module
+
+    for name in ("pipelink.audit.kernel", "pipelink.audit.printing", "elftools.elf.elffile", "pipelink.package"):
+        import_module(name)
 
 
 def audit_kernel(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pipelink.link import key
@@ -16,7 +17,8 @@ from pipelink.link.objects import begin, linkable
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note, error
 
 if TYPE_CHECKING:
-    from pipelink.audit.symbols import Input, Undefined, Users
+    from pipelink.audit.symbols import Input
+    from pipelink.audit.undefined import Undefined, Users
     from pipelink.backend.cache import Cache
     from pipelink.link.read import Source
 
@@ -26,9 +28,26 @@ class Symbols:
 
     def __init__(self, source: Source, cache: Cache | None, diagnostics: Diagnostics) -> None:
         self._source = source
-        self._inputs: list[Input] = []
         self._undefined: list[Undefined] = []
         self._join: Callable[[], None] | None = begin(lambda found: self._work(cache, found), diagnostics)
+
+    @cached_property
+    def _inputs(self) -> list[Input]:
+        """The LTO-IR that is linked, in that order, each once."""
+        from pipelink.audit.claims import Claims
+        from pipelink.audit.symbols import Input
+
+        found: dict[str, Input] = {}
+        for item, images in linkable(self._source, helpers=True):
+            roots: dict[str, str] = {}
+            for component in item.components:
+                if component.symbol in self._source.components:
+                    claims = Claims(component)
+                    roots |= {claims.symbol(code): f"{code.title} of '{component.name}'" for code in claims.code}
+            for image in images:
+                name = f"{item.name}#{image.unit}" if image.unit else item.name
+                found.setdefault(image.sha256, Input(name, item.path, image.data, image.arch, roots))
+        return list(found.values())
 
     def undefined(self) -> Undefined:
         """Wait for it.  Raises LinkError ``two-bodies`` and ``symbol-mismatch``."""
@@ -69,21 +88,22 @@ class Symbols:
             raise LinkError(diagnostic for problem in found for diagnostic in problem.diagnostics)
 
     def _work(self, cache: Cache | None, found: Diagnostics) -> None:
-        from pipelink.audit import symbols
+        from pipelink.audit.undefined import Undefined
 
-        self._inputs = _inputs(self._source)
-        if not self._inputs:
-            self._undefined.append(symbols.Undefined({}, {}))
-            return
         arch = self._source.arch
-        wanted = key.key_of_symbols(arch, [(item.data, tuple(item.roots)) for item in self._inputs])
+        wanted = key.key_of_symbols(arch, self._source.components, linkable(self._source, helpers=True))
         kept = cache.load(wanted) if cache is not None else None
         if kept is not None:
             try:
-                self._undefined.append(symbols.Undefined.from_json(json.loads(kept["undefined.json"])))
+                self._undefined.append(Undefined.from_json(json.loads(kept["undefined.json"])))
                 return
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 pass  # an entry of other content
+        from pipelink.audit import symbols
+
+        if not self._inputs:
+            self._undefined.append(Undefined({}, {}))
+            return
         undefined = symbols.apart(self._inputs, arch, found)
         if undefined is None:
             names = ", ".join(f"'{item.name}'" for item in self._inputs)
@@ -91,7 +111,7 @@ class Symbols:
             found.warning("unproven", message, Location(self._inputs[0].path))
         elif cache is not None and not found.items:
             cache.store(wanted, {"undefined.json": json.dumps(undefined.to_json()).encode()})
-        self._undefined.append(undefined or symbols.Undefined({}, {}))
+        self._undefined.append(undefined or Undefined({}, {}))
 
     def _unresolved(self, symbol: str, users: Sequence[Users], verb: str, notes: Sequence[Note]) -> LinkError:
         from pipelink.audit.symbols import title
@@ -124,21 +144,3 @@ class Symbols:
             if any(defines_apart(image.data, symbol, source.arch) for image in item.reachable(source.arch)):
                 return item.path, item.name, ", ".join(f"'{component.name}'" for component in item.components)
         return None
-
-
-def _inputs(source: Source) -> list[Input]:
-    """The LTO-IR that is linked, in that order, each once."""
-    from pipelink.audit.claims import Claims
-    from pipelink.audit.symbols import Input
-
-    found: dict[str, Input] = {}
-    for item, images in linkable(source, helpers=True):
-        roots: dict[str, str] = {}
-        for component in item.components:
-            if component.symbol in source.components:
-                claims = Claims(component)
-                roots |= {claims.symbol(code): f"{code.title} of '{component.name}'" for code in claims.code}
-        for image in images:
-            name = f"{item.name}#{image.unit}" if image.unit else item.name
-            found.setdefault(image.sha256, Input(name, item.path, image.data, image.arch, roots))
-    return list(found.values())

@@ -120,7 +120,7 @@ class Child:
                     os.waitpid(pid, 0)
                     return None
                 time.sleep(pause)
-                pause = min(pause * 1.5, 0.02)
+                pause = min(pause * 1.5, 0.004)
         except KeyboardInterrupt:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
