@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from pipelink.analysis.protocol.language import actions_of, protocol_of
 from pipelink.ir.placement import KernelPlacement, NamedBarrier, RingPlacement
 from pipelink.ir.views import Component, Kernel, Program
 from pipelink.model.binding import (
@@ -36,9 +37,8 @@ MEETING_SOURCE: Final = "exclusive.cu"
 def plan(kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement, watch: Watch) -> EntryPlan:
     """The entry of a placed kernel."""
     parameters = (kernel.launch or {})["parameters"]
-    drain = any(
-        param.tile for instance in kernel.instances.values() for param in components[instance.component].params.values()
-    )
+    used = {instance.component: components[instance.component] for instance in kernel.instances.values()}
+    tma = target(kernel.target, kernel.location).tma
     entries = _entries(kernel, components, placement, watch)
     return EntryPlan(
         kernel=kernel.name,
@@ -52,8 +52,16 @@ def plan(kernel: Kernel, components: Mapping[str, Component], placement: KernelP
         regions=_regions(entries, placement),
         paired=any(transfer_of(connect).joins_ctas(connect) for connect in kernel.connects),
         tensor_memory=_tensor_memory(kernel, components, placement),
-        drain=drain,
+        drain=tma and any(map(_stores, used.values())),
     )
+
+
+def _stores(component: Component) -> bool:
+    """Whether a contract says that its code copies out of shared memory: by a map of a tile, or in a protocol."""
+    if any(param.tile for param in component.params.values()):
+        return True
+    stated = [of for of, protocol in component.protocols.items() if "store" in protocol.text]
+    return any(step.verb == "store" for of in stated for step in actions_of(protocol_of(component, of).body))
 
 
 def _entries(

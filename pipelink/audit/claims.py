@@ -104,6 +104,13 @@ class Claims:
         return next((r for r in self.of("role") if r.name == code.name), None) if code.kind == "role" else None
 
     @cached_property
+    def stores(self) -> bool:
+        """Whether the contract says that it copies out of shared memory: then the kernel waits for that at its end."""
+        if any("tile" in record.values for record in self.of("param")):
+            return True
+        return any(verb == "store" for code in self.code for _, verb in (self.protocol(code) or (frozenset(),))[0])
+
+    @cached_property
     def in_cluster(self) -> bool:
         """Whether the contract speaks of a cluster."""
         grouped = any("cta_group" in record.values for record in self.of("port"))

@@ -62,6 +62,11 @@ class Flight:
                 return kind
         return None
 
+    @property
+    def copies(self) -> bool:
+        """Whether any bulk copy may still read."""
+        return bool(dict(self.open).get("bulk")) or "bulk" in dict(self.groups)
+
     def stores(self, buffer: str) -> int:
         """The groups, and what is in none yet, that may still read a buffer."""
         open_ = dict(self.open).get("bulk", ())

@@ -57,7 +57,7 @@ def rows(reading: Reading) -> Iterator[Row]:
             names = listed(f"'{name}'" for name in sorted(comparison.reader.copied))
             why = f"bulk copies read {names}, and it says 'read' where it could say 'store'"
             problems.append(_unproven(reading, protocol, why))
-        if finding is not None and not (finding.event is None and comparison.counted()):
+        if finding is not None and (finding.event is not None or finding.reader or not comparison.counted()):
             problems.append(_problem(reading, protocol, finding))
     except UndecidedError as why:
         problems.append(_unproven(reading, protocol, str(why)))
@@ -79,6 +79,8 @@ def _protocol(reading: Reading, stated: Record | None) -> Protocol | None:
 def _problem(reading: Reading, protocol: Protocol, finding: Finding) -> Problem:
     trail = "; ".join(finding.trail)
     quotes = (f"{trail}; {finding.event or 'the end'}" if trail else f"{finding.event or 'the end'}",)
+    if finding.reader and finding.event is None:
+        return _left_reading(reading, protocol, finding)
     if finding.reader:
         reader = {"wgmma": "wgmma", "bulk": "a bulk copy to global memory"}[finding.reader]
         assert finding.event is not None
@@ -100,6 +102,19 @@ def _problem(reading: Reading, protocol: Protocol, finding: Finding) -> Problem:
         return _unproven(reading, protocol, f"on a way that it may never go, its code {does} instead of {expected}")
     message = f"{reading.what} {does} where its protocol has {expected}"
     return reading.problem("error", "protocol-untrue", message, *quotes)
+
+
+def _left_reading(reading: Reading, protocol: Protocol, finding: Finding) -> Problem:
+    """Code that ends with bulk copies in flight, in a component for which the kernel does not wait."""
+    if reading.code.kind == "answer":  # its callers may see to it
+        why = "a bulk copy of its own may still read shared memory when it returns, and the kernel waits for none"
+        return _unproven(reading, protocol, why)
+    message = f"{reading.what} ends while a bulk copy to global memory may still read shared memory"
+    hint = "wait before it returns, pl::wait_stores<0>() by each thread that stored; or let its protocol say 'store', "
+    hint += "for which the kernel waits"
+    if finding.certain:
+        return reading.problem("error", "async-read", message, hint=hint)
+    return _unproven(reading, protocol, f"on a way that it may never go, it {message.removeprefix(reading.what)[1:]}")
 
 
 _WAITS: Final = {"wgmma": "wgmma.wait_group", "bulk": "cp.async.bulk.wait_group.read, which is pl::wait_stores"}
@@ -195,11 +210,12 @@ class Reader:
     def __post_init__(self) -> None:
         claims = self.reading.claims
         self.buffers = {name for name, (kind, _) in claims.resources.items() if kind == "smem"}
-        ports = [record for record in claims.of("port") if record.values.get("direction") == "in"]
-        self.reads = {
-            kind: tuple(record.name for record in ports if record.values.get("touch") == touch)
-            for kind, touch in (("wgmma", "wgmma"), ("bulk", "tma"))
-        }  # fmt: skip
+        ports = [record for record in claims.of("port") if record.values.get("direction") in ("in", "local")]
+        self.reads = {  # a bulk copy says out of which it is, a product does not
+            "wgmma": tuple(record.name for record in ports if record.values.get("touch") == "wgmma"),
+            "bulk": tuple(record.name for record in ports if record.values.get("kind") == "stream"),
+        }
+        self.leaves = not claims.stores  # bulk copies for which nobody waits where the code ends
         self.counts = {
             name for step in steps_of(self.protocol.body) if isinstance(step, Repeat) and step.count is not None
             for name in count_names(step.count)
@@ -227,7 +243,10 @@ class Reader:
                     known = self.reading.claims.resources.get(use.resource, ("",))[0] == "mbarrier"
                     if known and use.resource in self.named:
                         return Event(use.resource, verb)
-        if parts[0] in _LOADS | _STORES | _ATOMICS or (parts[0] == "cp" and "bulk_group" in parts):
+        if parts[0] == "cp" and "bulk_group" in parts:
+            touched = self._touch(function, instruction)
+            return Event("bulk", ISSUE, source="") if touched is None and self.leaves else touched
+        if parts[0] in _LOADS | _STORES | _ATOMICS:
             return self._touch(function, instruction)
         return None
 
@@ -255,8 +274,8 @@ class Reader:
 
     def _asynchronous(self, function: str, instruction: Instruction) -> Event | None:
         parts = instruction.parts
-        kind = "wgmma" if parts[0] == "wgmma" else "bulk" if parts[:3] == ("cp", "async", "bulk") else ""
-        if not kind or not (self.reads[kind] or (kind == "bulk" and self.used)):
+        kind = "wgmma" if parts[0] == "wgmma" else "bulk" if "bulk" in parts[1:4] else ""
+        if not kind or not (self.reads[kind] or (kind == "bulk" and (self.used or self.leaves))):
             return None
         if any(part.startswith("commit_group") for part in parts):
             return Event(kind, COMMIT)
@@ -427,7 +446,16 @@ class _Comparison:
         ]
         reader, given = self.reader, {**dict(_counts(self.claims, body)), **(known or {})}
         return Walk(
-            self.graph, self.threads, languages, reader.load, reader.refine, given, reader.reads, self.keeps, rounds + 2
+            self.graph,
+            self.threads,
+            languages,
+            reader.load,
+            reader.refine,
+            given,
+            reader.reads,
+            self.keeps,
+            rounds + 2,
+            reader.leaves,
         ).run()
 
     def counted(self) -> bool:

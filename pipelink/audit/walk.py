@@ -86,8 +86,8 @@ class _Way:
 class Walk:
     """``load`` says what is known of an instruction that is not followed, ``threads`` how many threads the role has,
     ``first`` what is known at the begin, ``reads`` the ports that asynchronous instructions of each kind read,
-    ``keeps`` how many bulk copies out of a buffer may be in flight when it is written, and ``slack`` how far beyond the
-    numbers that the code compares with is counted."""
+    ``keeps`` how many bulk copies out of a buffer may be in flight when it is written, ``slack`` how far beyond the
+    numbers that the code compares with is counted, and ``leaves`` whether nobody waits for bulk copies once it ends."""
 
     graph: Graph
     threads: int
@@ -98,6 +98,7 @@ class Walk:
     reads: Mapping[str, tuple[str, ...]]
     keeps: Mapping[str, int]
     slack: int = 4
+    leaves: bool = False
     caps: dict[str, int] = field(default_factory=dict[str, int])
     _still: dict[tuple[Known, frozenset[Unknown]], Known] = field(
         default_factory=dict[tuple[Known, frozenset[Unknown]], Known]
@@ -144,6 +145,8 @@ class Walk:
         blocks = self.graph.blocks
         language = self.languages[state.language][1]
         if state.block == len(blocks):
+            if self.leaves and state.flight.copies:
+                return replace(self._finding(None, state, way), reader="bulk")
             return [] if language.ends(state.states) else self._finding(None, state, way)
         block, values = blocks[state.block], dict(state.values)
         for number_ in range(state.step, len(block.steps)):

@@ -7,8 +7,9 @@
 //   if (lane == 0) pl::store_tile(map_out(self), address, col, row), pl::commit_stores();
 //
 // A thread's committed stores form a sequence of groups.  wait_stores<n>() returns when all but its last n groups have
-// read shared memory, which may then be written again.  Where a component has a pl::tile_map, the linker waits for all of
-// them before the kernel ends; one that has none (store_bytes alone) calls wait_stores<0>() before its role returns.
+// read shared memory, which may then be written again.  Where a component has a pl::tile_map, or says `store` in a
+// protocol, the linker waits for all of them before the kernel ends; any other (store_bytes out of a slot, for example)
+// calls wait_stores<0>() before its role returns.
 #pragma once
 #include <pipelink/resources.cuh>
 

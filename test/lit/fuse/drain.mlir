@@ -1,6 +1,10 @@
-// A kernel that stores tiles by TMA waits, at its end, until they have left shared memory; others do not.
+// A kernel that stores tiles by TMA, or whose protocols say that they store, waits at its end until the copies have left
+// shared memory; others do not.
 // RUN: pl-opt --pipeline=check,place,fuse %s | FileCheck %s --implicit-check-not=wait_group
 // CHECK-LABEL: llvm.func @stores(
+// CHECK: cp.async.bulk.wait_group.read 0;
+// CHECK-NEXT: llvm.return
+// CHECK-LABEL: llvm.func @says(
 // CHECK: cp.async.bulk.wait_group.read 0;
 // CHECK-NEXT: llvm.return
 // CHECK-LABEL: llvm.func @plain(
@@ -12,11 +16,19 @@ module @a.stores attributes {pipelink.component = {abi = 1}} {
   "pipelink.bind"() {param = "map", to = "out"} : () -> ()
   "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
 }
+module @a.says attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.smem"() {sym_name = "tile", bytes = 1024, align = 128} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "tile.write; fence async; tile.store;"} : () -> ()
+}
 module @a.plain attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
 }
 module @stores attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "a", component = @a.stores} : () -> ()
+}
+module @says attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a.says} : () -> ()
 }
 module @plain attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "a", component = @a.plain} : () -> ()
