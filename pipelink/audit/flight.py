@@ -2,13 +2,14 @@
 
 Both come in groups, of which an instruction waits for all but the newest.  A slot that is given back before its group
 was waited for is filled again while it is read.  Slots are given back oldest first, so it is enough to know how many
-slots were waited for since a group was issued.
+slots were waited for since a group was issued.  That the code gives back the oldest, and not another, is seen by its
+value: ``slots`` has those that are held.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pipelink.audit.language import Event, States
@@ -26,11 +27,13 @@ Group = tuple[tuple[str, int], ...]  # of each port that it reads, how many slot
 @dataclass(frozen=True)
 class Flight:
     """By kind, ``wgmma`` or ``bulk``: the reads that are not in a group yet, and the groups, the newest first.
-    ``marked``: the last slot that was waited for is asked whether it is the end mark."""
+    ``marked``: the last slot that was waited for is asked whether it is the end mark.  ``slots``: the ages of the slots
+    that are held, by port and side, the oldest first; None where the code gave back one that could not be followed."""
 
     open: tuple[tuple[str, Group], ...] = ()
     groups: tuple[tuple[str, tuple[Group, ...]], ...] = ()
     marked: bool = False
+    slots: tuple[tuple[str, tuple[int, ...] | None], ...] = ()
 
     def after(self, event: Event, reads: Mapping[str, tuple[str, ...]]) -> Flight:
         """After an event; ``reads`` are the ports that each kind reads."""
@@ -50,7 +53,16 @@ class Flight:
             opened = {kind: _aged(group, port) for kind, group in opened.items()}
             groups = {kind: tuple(_aged(group, port) for group in found) for kind, found in groups.items()}
         kept = {kind: found for kind, found in groups.items() if any(found)}
-        return Flight(tuple(sorted(opened.items())), tuple(sorted(kept.items())), event.verb == "ended")
+        return Flight(tuple(sorted(opened.items())), tuple(sorted(kept.items())), event.verb == "ended", self.slots)
+
+    def held(self, key: str) -> tuple[int, ...] | None:
+        """The ages of the slots that are held; None where they are not known."""
+        return dict(self.slots).get(key, ())
+
+    def holding(self, key: str, ages: tuple[int, ...] | None) -> Flight:
+        """The same with other slots held."""
+        slots = {**dict(self.slots), key: ages}
+        return replace(self, slots=tuple(sorted((k, found) for k, found in slots.items() if found != ())))
 
     def reading(self, port: str, before: States) -> str | None:
         """The kind of what still reads the oldest slot of ``port`` that is held; None if nothing does."""

@@ -18,7 +18,11 @@ from pipelink.support.protocol import Action, Block, Choose, Fence, Rank, Repeat
 from pipelink.support.protocol_text import actions_of, count_names, count_value
 
 TOUCHES: Final = frozenset(("read", "write", "store", "stored"))
+#: The verb of an access to a slot of a port, which is no step: a slot of it has to be held.
+ACCESS: Final = "access"
+TAKES: Final = frozenset(("acquire", "wait"))
 _GIVES: Final = frozenset(("release", "commit", "copy"))
+MOVES: Final = TAKES | _GIVES
 _MOST_HELD: Final = 64  # slots of a port
 _UNROLLED: Final = 256  # rounds of a loop
 _MOST_CODE: Final = 4000
@@ -43,9 +47,11 @@ class Event:
     @property
     def again(self) -> bool:
         """Whether the same event right after it says nothing new."""
-        return self.verb in TOUCHES or self.verb == "issue"
+        return self.verb in TOUCHES or self.verb in ("issue", ACCESS)
 
     def __str__(self) -> str:
+        if self.verb == ACCESS:
+            return f"a touch of {self.subject}"
         return self.subject if self.verb == "call" else f"{self.subject} {self.verb}" if self.subject == FENCE else (
             f"{self.subject}.{self.verb}"
         )  # fmt: skip
@@ -117,6 +123,7 @@ class Language:
         self._code: list[_Step] = []
         self._subjects, self._thread = subjects, thread
         self._untils: list[tuple[str, list[_Step]]] = []
+        self._taken: set[str] = set()  # ports of which this thread takes slots
         self._block(body)
         self._emit("end")
         self._closed: dict[State, States] = {}
@@ -212,8 +219,9 @@ class Language:
             if action.some:
                 self._emit("need", subject, verb)
             self._emit("copy" if verb == "copy" else "give", subject, verb, action.keep)
-        elif ring and verb in ("acquire", "wait"):
+        elif ring and verb in TAKES:
             self._emit("take", subject, verb)
+            self._taken.add(subject)
             for port, leave in reversed(self._untils):
                 if port == subject and verb == "wait":  # or it finds the end mark, which `ended` gives back
                     split = self._emit("split")
@@ -229,11 +237,35 @@ class Language:
 
     def advance(self, states: States, event: Event) -> States:
         """Where ``event`` leads; empty where the protocol does not allow it."""
+        if event.verb == ACCESS:
+            return self.holding(states, event.subject)
         asked = states, event
         if asked not in self._advanced:
             after = (one for state in states for one in self._after(state, event))
             self._advanced[asked] = frozenset[State]().union(*map(self._close, after))
         return self._advanced[asked]
+
+    def moves(self, event: Event) -> bool:
+        """Whether a step takes a slot of a ring, fills it or gives it back."""
+        return event.subject in self._subjects.tiles and event.verb in MOVES
+
+    def holding(self, states: States, port: str) -> States:
+        """The states in which the thread holds a slot of ``port``; all where it takes none, and another does for it."""
+        if port not in self._taken:
+            return states
+        return frozenset(state for state in states if state.count(f"{port} in") or state.count(f"{port} out"))
+
+    def keeps(self, states: States, event: Event) -> int:
+        """The slots that a step which gives one back leaves, at least: the newest."""
+        key = f"{event.subject} {side(event.verb)}"
+        steps = ((self._code[state.at], state) for state in states)
+        return min(
+            (
+                max(step.keep, 0) for step, state in steps
+                if (step.subject, step.verb) == (event.subject, event.verb) and state.count(key) > step.keep
+            ),
+            default=0,
+        )  # fmt: skip
 
     def ends(self, states: States) -> bool:
         """Whether the protocol may be over."""

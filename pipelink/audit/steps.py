@@ -13,13 +13,15 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from pipelink.audit.claims import WARP, Claims, Use, split_symbol, threads_of
 from pipelink.audit.code import Reading, barrier_operands, is_barrier
+from pipelink.audit.defaults import counted, default_protocol
 from pipelink.audit.flight import COMMIT, ISSUE, WAIT
 from pipelink.audit.graph import Graph, Step
-from pipelink.audit.language import Event, Language, Subjects, UndecidedError
+from pipelink.audit.language import ACCESS, Event, Language, Subjects, UndecidedError
 from pipelink.audit.ports import MBARRIER_VERBS, VERB_OF
 from pipelink.audit.report import Problem, Row, listed
 from pipelink.audit.terms import Atom, Unknown, Value
@@ -36,6 +38,11 @@ _STORES: Final = frozenset(("st", "stmatrix"))
 _ATOMICS: Final = frozenset(("atom", "red"))
 _COUNTS: Final = frozenset(("i32", "u32", "i64", "u64"))  # types of parameters that loops go by
 _TRIED: Final = (0, 1, 2, 7)  # rounds; loops are unrolled by 2 and 4
+#: Loops that share their rounds among CTAs are one loop in each protocol: one CTA makes all rounds.
+_ONE_CTA: Final = {
+    f"%{register}.{axis}": number for axis in "xyz"
+    for register, number in (("ctaid", 0), ("clusterid", 0), ("nctaid", 1), ("nclusterid", 1))
+}  # fmt: skip
 _ANSWERS_THREADS: Final = 4 * WARP  # of whoever calls, as far as answers can tell them apart
 
 
@@ -59,6 +66,8 @@ def rows(reading: Reading) -> Iterator[Row]:
             problems.append(_unproven(reading, protocol, why))
         if finding is not None and (finding.event is not None or finding.reader or not comparison.counted()):
             problems.append(_problem(reading, protocol, finding))
+        elif finding is None and protocol.stated:
+            problems += [_problem(reading, protocol, found, given) for given, found in comparison.rounds()]
     except UndecidedError as why:
         problems.append(_unproven(reading, protocol, str(why)))
     if stated is not None or problems:
@@ -76,7 +85,8 @@ def _protocol(reading: Reading, stated: Record | None) -> Protocol | None:
 
 
 # ---------------------------------------------------------------------------------------------- what is said
-def _problem(reading: Reading, protocol: Protocol, finding: Finding) -> Problem:
+def _problem(reading: Reading, protocol: Protocol, finding: Finding, given: str = "") -> Problem:
+    """``given``: the numbers with which it was found, as ``n = 2``."""
     trail = "; ".join(finding.trail)
     quotes = (f"{trail}; {finding.event or 'the end'}" if trail else f"{finding.event or 'the end'}",)
     if finding.reader and finding.event is None:
@@ -92,15 +102,23 @@ def _problem(reading: Reading, protocol: Protocol, finding: Finding) -> Problem:
         return _unproven(
             reading, protocol, f"on a way that it may never go, it {message.removeprefix(reading.what)[1:]}"
         )
+    if finding.event is not None and (finding.other or finding.event.verb == ACCESS):
+        message = f"{reading.what} {_slot_fault(finding)}"
+        if finding.certain and protocol.stated:
+            return reading.problem("error", "protocol-untrue", message, *quotes)
+        way = "" if finding.certain else "on a way that it may never go, "
+        return _unproven(reading, protocol, f"{way}it {_slot_fault(finding)}")
     expected = " or ".join(f"'{one}'" for one in finding.expected) or "nothing more"
     does = f"does '{finding.event}'" if finding.event is not None else "ends"
     if not protocol.stated and finding.event is None:
         return _unproven(reading, protocol, "its code ends by itself, and the default goes on while others want")
     if not protocol.stated:
         return _unproven(reading, protocol, f"its code {does} where that has {expected}")
+    with_ = f", with {given}," if given else ""
     if not finding.certain:
-        return _unproven(reading, protocol, f"on a way that it may never go, its code {does} instead of {expected}")
-    message = f"{reading.what} {does} where its protocol has {expected}"
+        way = f"with {given}, on" if given else "on"
+        return _unproven(reading, protocol, f"{way} a way that it may never go, its code {does} instead of {expected}")
+    message = f"{reading.what}{with_} {does} where its protocol has {expected}"
     return reading.problem("error", "protocol-untrue", message, *quotes)
 
 
@@ -115,6 +133,16 @@ def _left_reading(reading: Reading, protocol: Protocol, finding: Finding) -> Pro
     if finding.certain:
         return reading.problem("error", "async-read", message, hint=hint)
     return _unproven(reading, protocol, f"on a way that it may never go, it {message.removeprefix(reading.what)[1:]}")
+
+
+def _slot_fault(finding: Finding) -> str:
+    event = finding.event
+    assert event is not None
+    if event.verb == ACCESS:
+        return f"touches a slot of '{event.subject}' while it holds none"
+    does = {"release": "releases", "commit": "commits", "copy": "copies into"}[event.verb]
+    which = "the oldest that it holds" if event.verb == "release" else "the one that it acquired"
+    return f"{does} another slot of '{event.subject}' than {which}"
 
 
 _WAITS: Final = {"wgmma": "wgmma.wait_group", "bulk": "cp.async.bulk.wait_group.read, which is pl::wait_stores"}
@@ -148,55 +176,6 @@ def _unstated(reading: Reading, protocol: Protocol, used: tuple[str, str]) -> Pr
     says = "no step of its protocol names it" if protocol.stated else "it states no protocol"
     message = f"what {reading.what} does at {what} '{name}' is not proved: {says}"
     return reading.problem("warning", "unproven", message, hint="say in PL_PROTOCOL where it is used")
-
-
-# ---------------------------------------------------------------------------------------------- the default
-@dataclass(frozen=True)
-class _Named:
-    """A role, or a port, as the default protocols ask for it."""
-
-    name: str
-    kind: str = ""
-    direction: str = ""
-    touch: str = ""
-    ends: bool = False
-    role: str | None = None
-
-
-class _Declared:
-    """A component's roles and ports, as the default protocols ask for them: the records without the IR's operations."""
-
-    def __init__(self, claims: Claims) -> None:
-        self.roles = {record.name: _Named(record.name) for record in claims.of("role")}
-        self.ports = {
-            record.name: _Named(
-                record.name,
-                str(record.values.get("kind", "")),
-                str(record.values.get("direction", "")),
-                str(record.values.get("touch", "")),
-                bool(record.values.get("ends")),
-                _text(record.values.get("role")),
-            )
-            for record in claims.of("port")
-        }  # fmt: skip
-
-    def role_of(self, port: _Named) -> _Named | None:
-        if port.role is not None:
-            return self.roles.get(port.role)
-        roles = list(self.roles.values())
-        return roles[0] if len(roles) == 1 else None
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def default_protocol(reading: Reading) -> Protocol:
-    """What a role or answer that states none is taken to do."""
-    from pipelink.analysis.protocol.language import default
-
-    declared: Any = _Declared(reading.claims)
-    return default(declared, reading.code.name)
 
 
 # ---------------------------------------------------------------------------------------------- the comparison
@@ -294,7 +273,7 @@ class Reader:
         """A read or a write of a buffer that the protocol names."""
         if instruction.opcode.startswith(("ld.param", "st.param", "ld.global", "st.global", "ld.local", "st.local")):
             return None
-        if "shared::cluster" in instruction.parts[:3] or not self.used:
+        if "shared::cluster" in instruction.parts[:3]:
             return None
         reads = instruction.parts[0] in _LOADS or instruction.parts[0] == "cp"
         for use in self._from(function, instruction.operands):
@@ -304,7 +283,13 @@ class Reader:
                     if instruction.parts[0] == "cp":
                         self.copied.add(name)
                     return Event(name, "store" if instruction.parts[0] == "cp" else "read" if reads else "write")
-        return None
+        return self._slot(function, instruction)
+
+    def _slot(self, function: str, instruction: Instruction) -> Event | None:
+        """An access to a slot of a port, where its address is that and nothing else."""
+        uses = {use.resource for use in self._from(function, instruction.operands) if use.function == "address"}
+        ports = [name for name in uses if self.reading.claims.resources.get(name, ("",))[0].startswith("stream")]
+        return Event(self.reading.claims.resources[ports[0]][1].name, ACCESS) if len(uses) == len(ports) == 1 else None
 
     def _from(self, function: str, operands: tuple[str, ...]) -> Iterator[Use]:
         """The accessors that addresses come from."""
@@ -321,14 +306,22 @@ class Reader:
         """The operands whose values matter at an event: the tile and the bytes of a copy."""
         use = split_symbol(instruction.callee) if instruction.callee else None
         if use is not None and VERB_OF.get(use.function) == "copy" and len(instruction.arguments) > 6:
-            return (instruction.arguments[3], instruction.arguments[6])
-        return ()
+            return (*instruction.arguments[2:4], instruction.arguments[6])
+        slot = self.slot(instruction)
+        return (slot,) if slot else ()
+
+    @staticmethod
+    def slot(instruction: Instruction) -> str:
+        """The operand of a step that is a slot."""
+        use = split_symbol(instruction.callee) if instruction.callee else None
+        given = use is not None and VERB_OF.get(use.function) in _OF_SLOTS
+        return next(iter(instruction.arguments[2:3]), "") if given else ""
 
     def refine(self, event: Event, values: Mapping[str, Value], instruction: Instruction) -> Event:
         """A copy with its tile and bytes."""
         if event.verb != "copy":
             return event
-        part, size = (_known(operand, values) for operand in self.needed(instruction))
+        part, size = (_known(operand, values) for operand in self.needed(instruction)[1:])
         record = self.reading.claims.resources[event.subject][1]
         if record.values.get("touch") != "bulk":
             asked = event.subject, instruction.arguments[5], part
@@ -398,6 +391,7 @@ class Reader:
         )
 
 
+_OF_SLOTS: Final = frozenset(("release", "commit", "copy"))
 _PORTS: Final = ("stream", "token")  # that signals come is not proved, so their steps are not compared
 
 
@@ -435,28 +429,51 @@ class _Comparison:
         one = role is not None and role.values.get("threads") == "one"
         self.threads = 1 if one else threads_of(role) if role is not None else _most_threads(self.claims)
 
-    def run(self, body: Block, known: Mapping[Atom, bool] | None = None, rounds: int = 2) -> Finding | None:
+    def run(
+        self, body: Block, known: Mapping[Atom, bool] | None = None, rounds: int = 2,
+        given: Mapping[str, int] | None = None,
+    ) -> Finding | None:  # fmt: skip
         """The first way of the code that the protocol ``body`` does not have, where some things are ``known``; loops by
-        numbers that nothing is known of are counted for so many ``rounds``."""
+        numbers that nothing is known of are counted for so many ``rounds``.  With numbers that are ``given``, in a grid
+        of one CTA, a way is certain that is decided by them and by the answers to calls."""
         parts = (action.by.threads for action in actions_of(body) if action.by is not None)
         edges = sorted({0, self.threads, *(part for part in parts if part < self.threads)})
         languages = [
             ((1 << end) - (1 << begin), Language(body, self.subjects, begin))
             for begin, end in itertools.pairwise(edges)
         ]
-        reader, given = self.reader, {**dict(_counts(self.claims, body)), **(known or {})}
+        reader, first = self.reader, {**dict(_counts(self.claims, body)), **(known or {})}
+        load = reader.load if given is None else partial(self._load, given)
         return Walk(
-            self.graph,
-            self.threads,
-            languages,
-            reader.load,
-            reader.refine,
-            given,
-            reader.reads,
-            self.keeps,
-            rounds + 2,
-            reader.leaves,
-        ).run()
+            self.graph, self.threads, languages, load, reader.refine, first, reader.reads, self.keeps, reader.slot,
+            rounds + 2, {} if given is None else _ONE_CTA, reader.leaves,
+        ).run()  # fmt: skip
+
+    def _load(self, given: Mapping[str, int], step: Step) -> Unknown | int:
+        """What is known of an instruction where some numbers are given."""
+        found = self.reader.load(step)
+        if isinstance(found, int):
+            return found
+        if isinstance(found.at, str) and found.at in given:
+            return given[found.at]
+        return found if "local" in step.place.code.parts else replace(found, free=False)
+
+    def rounds(self) -> Iterator[tuple[str, Finding]]:
+        """The first numbers for which loops of the code do not go round as often as the protocol says, if there are
+        any, and where.  Only what follows from these numbers alone is certain."""
+        loops = [step for step in steps_of(self.protocol.body) if isinstance(step, Repeat)]
+        numbers = {r.name for r in self.claims.of("param") if str(r.values.get("type", "")) in _COUNTS}
+        numbers |= {f"{r.name}.stages" for r in self.claims.of("port")}
+        counts = [frozenset(count_names(step.count)) for step in loops if step.count is not None]
+        names = sorted(frozenset[str]().union(*(count for count in counts if count <= numbers)))
+        for turn in range(len(_TRIED) if names else 0):
+            given = {name: _TRIED[(turn + at) % len(_TRIED)] for at, name in enumerate(names)}
+            body = counted(self.protocol.body, given)
+            if body is None or any(name.endswith(".stages") and not value for name, value in given.items()):
+                continue
+            if (found := self.run(body, rounds=math.prod(filter(None, given.values())), given=given)) is not None:
+                yield " and ".join(f"{name} = {value}" for name, value in given.items()), found
+                return
 
     def counted(self) -> bool:
         """Whether the loop of a default protocol goes round as often as one of the component's parameters says."""

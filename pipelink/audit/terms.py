@@ -34,6 +34,15 @@ class Term:
 
 
 @dataclass(frozen=True)
+class Slot:
+    """A slot of a port's ring, ``key`` being the port and its side: how many were taken since; None of one that is
+    given back."""
+
+    key: str
+    age: int | None
+
+
+@dataclass(frozen=True)
 class Beyond:
     """A number that is at least ``low``, or at most ``high``."""
 
@@ -143,6 +152,8 @@ def compute(parts: tuple[str, ...], values: tuple[Value, ...]) -> Value | None:
     """The result of an instruction; None where it is not followed."""
     name = parts[0]
     signed, bits = _type(parts)
+    if name != "mov" and any(isinstance(value, Slot) for value in values):
+        return None
     if name in ("and", "or", "xor", "not", "mov") and parts[-1] == "pred":
         return _logical(name, values)
     if name in ("mov", "cvt"):

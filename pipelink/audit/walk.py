@@ -14,13 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from pipelink.audit.flight import SILENT, Flight
+from pipelink.audit.flight import ISSUE, SILENT, Flight
 from pipelink.audit.graph import Block, Graph, Step
-from pipelink.audit.language import Event, Language, States, UndecidedError
+from pipelink.audit.language import ACCESS, TAKES, Event, Language, States, UndecidedError, side
 from pipelink.audit.terms import (
     Atom,
     Beyond,
     Compound,
+    Slot,
     Term,
     Unknown,
     Value,
@@ -42,18 +43,21 @@ _TRIES: Final = ("mbarrier.try_wait", "mbarrier.test_wait")
 _ENUMERATED: Final = 64  # values of an unknown number that are all tried
 _ANY: Final = 1 << 30  # bulk copies, where the protocol does not tell them apart
 _QUOTED: Final = 8  # steps of a way that a message shows
+_UNSAID: Final = frozenset((ACCESS, *SILENT))
 
 
 @dataclass(frozen=True)
 class Finding:
     """Where a way leaves the protocol: ``event`` is what the code does there, None where it ends.  ``certain``: the
-    code goes this way for some numbers that it is given.  ``reader``: what still reads the slot that it gives back."""
+    code goes this way for some numbers that it is given.  ``reader``: what still reads the slot that it gives back.
+    ``other``: it gives back, or fills, another slot than it should."""
 
     event: Event | None
     expected: tuple[str, ...]
     trail: tuple[str, ...]
     certain: bool
     reader: str = ""
+    other: bool = False
 
 
 Known = frozenset[tuple[Atom, bool]]
@@ -86,8 +90,9 @@ class _Way:
 class Walk:
     """``load`` says what is known of an instruction that is not followed, ``threads`` how many threads the role has,
     ``first`` what is known at the begin, ``reads`` the ports that asynchronous instructions of each kind read,
-    ``keeps`` how many bulk copies out of a buffer may be in flight when it is written, ``slack`` how far beyond the
-    numbers that the code compares with is counted, and ``leaves`` whether nobody waits for bulk copies once it ends."""
+    ``keeps`` how many bulk copies out of a buffer may be in flight when it is written, ``slot`` the operand of a step
+    that is a slot, ``slack`` how far beyond the numbers that the code compares with is counted, ``grid`` what special
+    registers hold, and ``leaves`` whether nobody waits for bulk copies once it ends."""
 
     graph: Graph
     threads: int
@@ -97,7 +102,9 @@ class Walk:
     first: Mapping[Atom, bool]
     reads: Mapping[str, tuple[str, ...]]
     keeps: Mapping[str, int]
+    slot: Callable[[Instruction], str] = lambda _: ""
     slack: int = 4
+    grid: Mapping[str, int] = field(default_factory=dict[str, int])
     leaves: bool = False
     caps: dict[str, int] = field(default_factory=dict[str, int])
     _still: dict[tuple[Known, frozenset[Unknown]], Known] = field(
@@ -167,7 +174,9 @@ class Walk:
                         ]  # fmt: skip
                     state, way = done
                     for register in step.made:
-                        values[register] = Term(self._unknown(step))
+                        taken = step.event.verb in TAKES and language.moves(step.event)
+                        key = f"{step.event.subject} {side(step.event.verb)}"
+                        values[register] = Slot(key, 0) if taken else Term(self._unknown(step))
             except _AskedError as asked:
                 here = replace(state, step=number_, values=_kept(values))
                 return self._decide(asked.atom, here, way, block.quiet)
@@ -236,21 +245,57 @@ class Walk:
         flight = state.flight.after(event, self.reads)
         on = _Way(way, event, way.sure, way.asked)
         if event.verb in SILENT:
+            ports = self.reads.get(event.subject, ()) if event.verb == ISSUE and event.source is None else ()
+            if ports and not any(language.holding(state.states, port) for port in ports):
+                return self._finding(Event(next(iter(ports)), ACCESS), state, way)
             return _at(state, state.states, flight), on
         states = language.advance(state.states, event)
         if not states:
             return self._finding(event, state, way)
+        if language.moves(event):
+            flight, wrong = self._slots(step, event, values, state, states, flight)
+            if wrong:
+                return replace(self._finding(event, state, way), other=True)
         if event.verb == "release" and (reader := state.flight.reading(event.subject, state.states)):
             return replace(self._finding(event, state, way), reader=reader)
         if event.verb == "write" and state.flight.stores(event.subject) > self.keeps.get(event.subject, _ANY):
             return replace(self._finding(event, state, way), reader="bulk")
         return _at(state, states, flight), on
 
+    def _slots(
+        self, step: Step, event: Event, values: dict[str, Value], state: _State, states: States, flight: Flight
+    ) -> tuple[Flight, bool]:
+        """The slots that are held after a step, and whether it gives back one that it should not."""
+        key = f"{event.subject} {side(event.verb)}"
+        ages = flight.held(key)
+        if event.verb in TAKES:
+            for register, value in values.items():
+                if isinstance(value, Slot) and value.key == key and value.age is not None:
+                    values[register] = Slot(key, value.age + 1)
+            left = max(one.count(key) for one in states)
+            return flight.holding(key, None if ages is None else (*(age + 1 for age in ages), 0)[-left:]), False
+        given = values.get(self.slot(step.place.code))
+        kept = max(one.count(key) for one in states)
+        if event.verb == "copy" and kept == max(one.count(key) for one in state.states):
+            wrong = isinstance(given, Slot) and ages is not None and given.age not in ages
+            return flight, wrong  # the slot is not full yet
+        if not isinstance(given, Slot):
+            raise UndecidedError(f"which slot of '{event.subject}' it gives back is not known")
+        if ages is None:
+            return flight.holding(key, None if kept else ()), False
+        least = self.languages[state.language][1].keeps(state.states, event)
+        if given.key != key or given.age not in ages or given.age < least:
+            return flight, True
+        for register, value in values.items():
+            if value == given:
+                values[register] = Slot(key, None)
+        return flight.holding(key, tuple(age for age in ages if age != given.age)), False
+
     def _finding(self, event: Event | None, state: _State, way: _Way) -> Finding:
         trail: list[str] = []
         at: _Way | None = way
         while at is not None and len(trail) < _QUOTED:
-            if at.event is not None and at.event.verb not in SILENT:
+            if at.event is not None and at.event.verb not in _UNSAID:
                 trail.append(str(at.event))
             at = at.before
         expected = self.languages[state.language][1].expected(state.states)
@@ -275,6 +320,8 @@ class Walk:
             return known
         if operand in values:
             return values[operand]
+        if operand in self.grid:
+            return self.grid[operand]
         match operand:
             case "%tid.x":
                 return tuple(range(self.threads)) if self.threads > 1 else 0
