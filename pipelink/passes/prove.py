@@ -92,8 +92,9 @@ def prove_kernel(
                 kernel.location,
                 hint=f"pass prove{{{limit.what}=…}} allows more",
             )
-    except StepLimit as limit:
-        diagnostics.error("state-limit", f"kernel '{kernel.name}': a role repeats without end {limit}", kernel.location)
+    except StepLimit:
+        message = f"kernel '{kernel.name}' is not proved: a role repeats without end, and waits for nothing"
+        diagnostics.error("state-limit", message, kernel.location)
     except ProtocolTooLong as long:
         diagnostics.error("state-limit", f"the protocol of '{long.lane}', with its calls, is too long", long.location)
     return states

@@ -116,7 +116,12 @@ class Give(Exchange):
 
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class End(Exchange):
-    """Take a slot and give it on as the end mark."""
+    """Take a slot and give it on as the end mark; without signals a :class:`GiveMark` behind it arrives."""
+
+
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class GiveMark(Exchange):
+    """The arrivals by which the slot of an end mark is given on, which was taken last."""
 
 
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)

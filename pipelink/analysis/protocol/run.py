@@ -24,6 +24,7 @@ from pipelink.analysis.protocol.program import (
     EndTurn,
     Finish,
     Give,
+    GiveMark,
     Hold,
     Iterate,
     Jump,
@@ -170,6 +171,11 @@ class Machine:
                 self.values[self.instances[number][step.symbol]] += 1
             case End():
                 return self._end(number, agent, step)
+            case GiveMark():
+                slot = (self.values[step.end.cursor] - 1) % step.end.stages
+                self._event(number, step, slot, -1)
+                for signal in step.signals[slot]:
+                    self._arrive(number, agent, step, signal, slot, 0)
             case LocalWait():
                 self._local_wait(number, step)
             case LocalAcquire():
@@ -357,7 +363,7 @@ class Machine:
         self._pass_mark(end)
         if end.marks:
             values[end.marks[slot]] = 1
-        for signal in step.signals[slot]:
+        for signal in step.signals[slot] if step.signals else ():
             self._arrive(number, agent, step, signal, slot, 0)
         values[agent.pc] += 1
         return True

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pipelink.analysis.protocol import program as ops
 from pipelink.analysis.protocol.counts import Loop
 from pipelink.analysis.protocol.language import actions_of, owner_of, place_of
-from pipelink.analysis.protocol.program import Agent, Endpoint, Operation, PortName, Signal, Take
+from pipelink.analysis.protocol.program import Agent, Endpoint, Operation, PortName, Take
 from pipelink.analysis.protocol.resources import leaders
 from pipelink.ir.placement import LocalRing, NamedBarrier, RingPlacement
 from pipelink.ir.views import Component, Port, Role
@@ -61,7 +61,8 @@ class Writer:
         self.ends: dict[tuple[str, str], Endpoint | None] = {}
         self.cursors: dict[int, Endpoint] = {}  # consumers by the ring positions of the frame
         self.locals: dict[tuple[str, str], tuple[Endpoint, Endpoint]] = {}
-        self.untils: list[tuple[tuple[str, str], list[Take], int]] = []
+        #: Of each loop around until a port ends: the steps that leave it, and what is done then.
+        self.untils: list[tuple[tuple[str, str], list[tuple[Take, Callable[[], None] | None]], int]] = []
         self.loops: list[int] = []  # counters of the loops around
         self.joined: dict[tuple[int, int], int] = {}  # (symbol, rounds made) -> counter of a loop that goes on later
         self.depth = 0
@@ -110,15 +111,8 @@ class Writer:
             case Repeat(count=str(count), body=body, at_least_once=least):
                 inner = partial(self.block, instance, protocol, of, body)
                 self.repeat(instance, count, least, stays, inner, location)
-            case Until(port=port, body=body):
-                leave: list[Take] = []
-                self.untils.append(((instance, port), leave, len(self.loops)))
-                head = self.here
-                self.block(instance, protocol, of, body)
-                self.emit(ops.Jump(target=head))
-                self.untils.pop()
-                for one in leave:
-                    one.leave = self.here
+            case Until():
+                self.until(instance, protocol, of, step, location)
             case Choose(name=name, ways=ways):
                 self.choose(instance, protocol, of, name, ways, step.column, location)
             case Rank(rank=rank, body=body):
@@ -128,6 +122,34 @@ class Writer:
                 pass
 
     # -- loops
+
+    def until(self, instance: str, protocol: Protocol, of: str, step: Until, location: Location) -> None:
+        leave: list[tuple[Take, Callable[[], None] | None]] = []
+        self.untils.append(((instance, step.port), leave, len(self.loops)))
+        head = self.here
+        self.block(instance, protocol, of, step.body)
+        self.untils.pop()
+        if not leave:  # others find the end; how often these here go round is not followed
+            idle = self.here == head
+            del self.agent.code[head:]
+            if not idle:
+                key = ("until", self.agent.role, self.agent.cta, instance, of, step.column)
+                symbol, body = self.compiler.symbol(key, f"until {step.port}"), step.body
+                inner = partial(self.block, instance, protocol, of, body)
+                self.named(symbol, f"until {step.port}", None, inner, location)
+            return
+        self.emit(ops.Jump(target=head))
+        jumps: list[ops.Jump] = []
+        for take, gives in leave:
+            if gives is not None:
+                take.leave = self.here
+                gives()
+                jumps.append(self.emit(ops.Jump()))
+        for jump in jumps:
+            jump.target = self.here
+        for take, gives in leave:
+            if gives is None:
+                take.leave = self.here
 
     def repeat(
         self, instance: str, count: str, least: bool, stays: bool, body: Callable[[], None], location: Location
@@ -385,14 +407,16 @@ class Writer:
                 step = self.emit(Take(text=text, end=end, expect=expect))
                 for until, leave, loops in reversed(self.untils):
                     if until == key:
-                        leave.append(step)
                         step.clears = tuple(self.loops[loops:])
-                        step.signals = self.mark_release(end, protocol, port.name)
+                        leave.append((step, self.mark_release(step, protocol, port)))
                         break
             case "read" | "write":
                 self.emit(ops.Hold(text=text, end=end))
             case "end":
-                self.emit(ops.End(text=text, end=end, signals=self.resources.signals(end, action)))
+                step = self.emit(ops.End(text=text, end=end))
+                gives = self.mark_given(step, action, port)
+                if gives is not None:
+                    gives()
             case _:
                 signals = self.resources.signals(end, action)
                 staged = placement_of(self.resources.by_source[key][0]) if end.producer else None
@@ -409,7 +433,15 @@ class Writer:
 
     def gather(self, end: Endpoint, action: Action, text: str, location: Location) -> bool:
         """Let the parts of a warp or warpgroup meet before one thread arrives for it, where not each part arrives."""
-        begin = self.here
+        meetings = self.meetings(end, action)
+        if meetings:
+            self.emit(ops.Finish(text=text, end=end, keep=action.keep))
+            self.meet_all(meetings, end, text, location)
+        return bool(meetings)
+
+    def meetings(self, end: Endpoint, action: Action) -> list[tuple[int, int, int]]:
+        """The units that meet before a give of this action: their size, number and threads that come."""
+        found: list[tuple[int, int, int]] = []
         taking = [part for part in self.parts if part.start < self.parts[0].start + self.callers]
         for size, skews in self.resources.units(end, action).items():
             if size > WARP_THREADS and self.apart:
@@ -417,21 +449,41 @@ class Writer:
             for unit in sorted({self.agent.first // size, (self.agent.first + self.agent.threads - 1) // size}):
                 inside = [part for part in taking if part.start < (unit + 1) * size and part.stop > unit * size]
                 if len(inside) > 1 and any(not leaders(part, size, skew) for part in inside for skew in skews):
-                    key = (self.agent.role, end.port.reference, size, unit)
-                    place = self.compiler.meeting(key, sum(map(len, inside)))
-                    what = f"{text}: its {'warp' if size == WARP_THREADS else 'warpgroup'}"
-                    if self.here == begin:
-                        self.emit(ops.Finish(text=text, end=end, keep=action.keep))
-                    self.meet("sync", place, end.port.reference, what, location)
-        return self.here > begin
+                    found.append((size, unit, sum(map(len, inside))))
+        return found
 
-    def mark_release(self, end: Endpoint, protocol: Protocol, port: str) -> list[list[Signal]]:
-        """Arrivals of a slot that turned out to be the end mark: it is released as other slots are."""
-        found = [a for a in actions_of(protocol.body) if (a.subject, a.verb) == (port, "release")]
-        release = found[0] if found else Action(port, "release")
+    def meet_all(
+        self, meetings: list[tuple[int, int, int]], end: Endpoint, text: str, location: Location
+    ) -> None:  # fmt: skip
+        for size, unit, threads in meetings:
+            place = self.compiler.meeting((self.agent.role, end.port.reference, size, unit), threads)
+            what = f"{text}: its {'warp' if size == WARP_THREADS else 'warpgroup'}"
+            self.meet("sync", place, end.port.reference, what, location)
+
+    def mark_release(self, take: Take, protocol: Protocol, port: Port) -> Callable[[], None] | None:
+        """A slot that turned out to be the end mark is released as other slots are."""
+        found = [a for a in actions_of(protocol.body) if (a.subject, a.verb) == (port.name, "release")]
+        release = found[0] if found else Action(port.name, "release")
         if release.by is not None and self.begin >= release.by.threads:
-            return []
-        return self.resources.signals(end, release)
+            return None
+        return self.mark_given(take, release, port)
+
+    def mark_given(self, step: Take | ops.End, action: Action, port: Port) -> Callable[[], None] | None:
+        """Let the slot of an end mark be given on: by the step itself; or by what is returned, where parts of a unit
+        meet before."""
+        callers = self.callers if action.by is None else min(self.callers, action.by.threads)
+        signals, before, self.callers = self.resources.signals(step.end, action), self.callers, callers
+        meetings = self.meetings(step.end, action)
+        self.callers = before
+        if not meetings:
+            step.signals = signals
+            return None
+
+        def give() -> None:
+            self.meet_all(meetings, step.end, step.text, port.location)
+            self.emit(ops.GiveMark(text=f"{step.text} (end)", end=step.end, signals=signals))
+
+        return give
 
     def local(self, instance: str, port: Port, action: Action, label: str) -> None:
         key = (instance, port.name)

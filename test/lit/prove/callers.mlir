@@ -117,3 +117,101 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
   "pipelink.connect"() {source = @a::@store, target = @b::@store} : () -> ()
 }
+
+// -----
+
+// Streams that end, one after the other, between warps of which some threads write by themselves: the parts of a warp
+// meet before one thread gives on the slot of the end mark, as before it gives on any other
+module @p attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.port"() {sym_name = "x", direction = "out", kind = "stream", touch = "threads", stages = [1, 1], ends = true,
+    tiles = [{element = "f32", shape = [32], layout = "row_major", align = 128}]} : () -> ()
+  "pipelink.smem"() {sym_name = "s", bytes = 128, align = 128} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat n { s.write by 4 threads; repeat 2 { x.acquire; x.commit; } x.end; }"} : () -> ()
+}
+module @c attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", touch = "threads", stages = [1, 1], ends = true,
+    tiles = [{element = "f32", shape = [32], layout = "row_major", align = 128}]} : () -> ()
+  "pipelink.smem"() {sym_name = "s", bytes = 128, align = 128} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat n { s.write by 1 thread; until x { x.wait; x.release; } }"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "p", component = @p} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @c} : () -> ()
+  "pipelink.tensor"() {name = "t", element = "f32", shape = ["N"], access = "read"} : () -> ()
+  "pipelink.bind"() {param = @p::@n, to = "N"} : () -> ()
+  "pipelink.bind"() {param = @c::@n, to = "N"} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+  "pipelink.connect"() {source = @p::@x, target = @c::@x} : () -> ()
+}
+
+// -----
+
+// Some threads find the end, and the others do nothing until then, or touch what nobody else does
+module @p attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1, threads = "one"} : () -> ()
+  "pipelink.port"() {sym_name = "x", direction = "out", kind = "stream", touch = "tma", stages = [1, 4], ends = true,
+    tiles = [{element = "f32", shape = [32], layout = "row_major", align = 128}]} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat n { repeat 2 { x.acquire; x.copy; } x.end; }"} : () -> ()
+}
+module @c attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", touch = "threads", stages = [1, 4], ends = true,
+    tiles = [{element = "f32", shape = [32], layout = "row_major", align = 128}]} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat n { until x { x.wait by 1 thread; x.release by 1 thread; } }"} : () -> ()
+}
+module @d attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 2} : () -> ()
+  "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", touch = "threads", stages = [1, 4], ends = true,
+    tiles = [{element = "f32", shape = [32], layout = "row_major", align = 128}]} : () -> ()
+  "pipelink.smem"() {sym_name = "s", bytes = 128, align = 128} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat n { until x { x.wait by 1 warp; s.write; x.release by 1 warp; } }"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "p", component = @p} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @c} : () -> ()
+  "pipelink.instance"() {sym_name = "q", component = @p} : () -> ()
+  "pipelink.instance"() {sym_name = "d", component = @d} : () -> ()
+  "pipelink.tensor"() {name = "t", element = "f32", shape = ["N"], access = "read"} : () -> ()
+  "pipelink.bind"() {param = @p::@n, to = "N"} : () -> ()
+  "pipelink.bind"() {param = @c::@n, to = "N"} : () -> ()
+  "pipelink.bind"() {param = @q::@n, to = "N"} : () -> ()
+  "pipelink.bind"() {param = @d::@n, to = "N"} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+  "pipelink.connect"() {source = @p::@x, target = @c::@x} : () -> ()
+  "pipelink.connect"() {source = @q::@x, target = @d::@x} : () -> ()
+}
+
+// -----
+
+// Warps that do not meet are where the others are not, at the end as before it
+module @p attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1, threads = "one"} : () -> ()
+  "pipelink.port"() {sym_name = "x", direction = "out", kind = "stream", touch = "tma", stages = [1, 1], ends = true, may_be_empty = true,
+    tiles = [{element = "bf16", shape = [64, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  // expected-error @below {{'@p::@run': end x[0], while '@c::@run, threads 32-127' may still read x[0] [slot-race]}}
+  "pipelink.protocol"() {of = "run", text = "repeat n { x.end; }"} : () -> ()
+}
+module @c attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "x", direction = "in", kind = "stream", touch = "threads", stages = [1, 1], ends = true, may_be_empty = true,
+    tiles = [{element = "bf16", shape = [64, 64], layout = "swizzle128", align = 1024}]} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat n { until x { x.wait; x.release by 1 warp; } }"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "p", component = @p} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @c} : () -> ()
+  "pipelink.tensor"() {name = "t", element = "f32", shape = ["N"], access = "read"} : () -> ()
+  "pipelink.bind"() {param = @p::@n, to = "N"} : () -> ()
+  "pipelink.bind"() {param = @c::@n, to = "N"} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+  "pipelink.connect"() {source = @p::@x, target = @c::@x} : () -> ()
+}
