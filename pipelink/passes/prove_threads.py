@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from pipelink.analysis.protocol.callers import Steps
 from pipelink.ir.placement import KernelPlacement, NamedBarrier, RingPlacement
 from pipelink.ir.views import Component, Kernel, Role
 from pipelink.model.demand import ALWAYS, Scope, spelled
@@ -237,6 +238,7 @@ def barrier_uses(kernel: Kernel, lifetimes: Lifetimes) -> Iterator[BarrierUse]:
 
 def _check_barriers(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnostics) -> None:
     by_id: dict[int, list[BarrierUse]] = {}
+    steps = Steps(kernel, lifetimes.components)
     for use in barrier_uses(kernel, lifetimes):
         if use.id == 0:
             message = f"{use.what} is placed on named barrier 0, where the entry lets all threads of the CTA meet"
@@ -251,16 +253,28 @@ def _check_barriers(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnosti
                 notes = [Note("the other is placed here", other.location)]
                 diagnostics.error("barrier-shared", message, use.location, notes=notes)
         by_id[use.id].append(use)
-        owner = lifetimes.components.get(use.key.partition("::")[0])
-        passive = owner is not None and not owner.roles
-        if passive and use.callers > 1 and use.threads < use.participants:
+        instance, _, name = use.key.partition("::")
+        owner = lifetimes.components.get(instance)
+        met: list[int] = []
+        if owner is not None and not owner.roles and use.callers > 1:
+            met = _meeting(lifetimes, steps, instance, name, use.users)
+        if len(met) > 1 and use.threads < sum(met):
             listed = ", ".join(spelled(user) for user in use.users)
             message = f"{use.what} waits for {use.threads} threads, and is reached by those of {listed}, "
-            message += f"{use.participants} together: the arrivals of one count for the other"
+            message += f"{sum(met)} together: the arrivals of one count for the other"
             hint = "give each caller an instance of its own"
             diagnostics.error("barrier-shared", message, use.location, hint=hint)
         else:
             _check_participants(use, diagnostics)
+
+
+def _meeting(lifetimes: Lifetimes, steps: Steps, instance: str, name: str, users: tuple[RoleKey, ...]) -> list[int]:
+    """Threads of each set of warps that come to a passive component's barrier, as far as protocols say."""
+    sets: dict[str, int] = {}
+    for user in users:
+        group = lifetimes.group_of.get(user, user)
+        sets[group] = max(sets.get(group, 0), steps.reaching(user, instance, name))
+    return [threads for threads in sets.values() if threads]
 
 
 def _check_participants(use: BarrierUse, diagnostics: Diagnostics) -> None:

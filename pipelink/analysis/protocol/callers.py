@@ -1,4 +1,4 @@
-"""Who arrives: the threads of a role that take the steps by which a port's slots change hands.
+"""Who arrives: the threads of a role that take the steps by which a port's slots change hands, or that reach a barrier.
 
 Without ``by`` in a protocol every thread of the role does; a call by some of them runs its answer by those alone.
 """
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipelink.analysis.protocol.language import actions_of, protocol_of
+from pipelink.analysis.protocol.language import actions_of, count_names, protocol_of, steps_of
 from pipelink.ir.views import Component, Kernel
-from pipelink.support.protocol import Callers
+from pipelink.model.lifetimes import RoleKey
+from pipelink.support.protocol import Action, Callers, Repeat
+from pipelink.target import MAX_CTA_WARPS, WARP_THREADS
 
 ARRIVING = ("commit", "end", "release", "pass")
 
@@ -19,12 +21,54 @@ class Steps:
 
     def __init__(self, kernel: Kernel, components: Mapping[str, Component]) -> None:
         self._kernel, self._components = kernel, components
+        self._answers = {
+            connect.source.path: connect.target.path
+            for connect in kernel.connects
+            if components[connect.source.root].ports[connect.source.leaf].kind == "call"
+        }
         self._found: dict[tuple[str, str, tuple[str, ...]], frozenset[Callers | None]] = {}
 
     def arriving(self, instance: str, port: str) -> frozenset[Callers | None]:
         """The callers of all steps by which ``port`` arrives; None among them: every thread of the role.  One element
         where the protocols agree, which they have to."""
         return self._callers(instance, port, ARRIVING)
+
+    def reaching(self, role: RoleKey, instance: str, barrier: str) -> int:
+        """The most threads of a role that reach a barrier of ``instance``, whose answers it may call, at once."""
+        own = self._components[instance]
+        told = any(self._at(own, of, barrier) for of in own.protocols)
+        most: dict[tuple[str, str], int] = {}  # threads by what they do
+
+        def follow(at: str, of: str, threads: int) -> None:
+            if most.get((at, of), 0) >= threads:
+                return
+            most[at, of] = threads
+            component = self._components[at]
+            for step in steps_of(protocol_of(component, of).body):
+                match step:
+                    case Action(subject=port, verb="call", by=by):
+                        called, callers = (port,), threads if by is None else min(threads, by.threads)
+                    case Repeat(count=str(count)):
+                        called, callers = count_names(count), threads
+                    case _:
+                        continue
+                for target in (self._answers[at, port] for port in called if (at, port) in self._answers):
+                    follow(*target, callers)
+
+        caller, _, name = role.partition("::")
+        follow(caller, name, self._components[caller].roles[name].thread_count)
+        found = 0
+        for (at, of), threads in most.items():
+            if at == instance:
+                steps = self._at(own, of, barrier) if told else [threads]  # what is not told may reach it anywhere
+                found = max([found, *(min(step, threads) for step in steps)])
+        return found
+
+    @staticmethod
+    def _at(component: Component, of: str, barrier: str) -> list[int]:
+        """The threads that take each step at a barrier, as far as the steps say."""
+        steps = (step for step in actions_of(protocol_of(component, of).body) if step.subject == barrier)
+        return [MAX_CTA_WARPS * WARP_THREADS if step.by is None else step.by.threads for step in steps]
 
     def _callers(self, instance: str, subject: str, verbs: tuple[str, ...]) -> frozenset[Callers | None]:
         key = (instance, subject, verbs)

@@ -215,3 +215,87 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
   "pipelink.connect"() {source = @p::@x, target = @c::@x} : () -> ()
 }
+
+// -----
+
+// Two roles call one component by a warp each, of which both meet at its barrier; a third calls what has no barrier
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "sum", direction = "calls", kind = "call", signature = "void()"} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat 3 { sum by 1 warp; }"} : () -> ()
+}
+module @t attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 2} : () -> ()
+  "pipelink.port"() {sym_name = "look", direction = "calls", kind = "call", signature = "void()"} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "look;"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.port"() {sym_name = "sum", direction = "answers", kind = "call", signature = "void()"} : () -> ()
+  "pipelink.port"() {sym_name = "look", direction = "answers", kind = "call", signature = "void()"} : () -> ()
+  "pipelink.barrier"() {sym_name = "met", threads = 64} : () -> ()
+  "pipelink.protocol"() {of = "sum", text = "met.sync;"} : () -> ()
+  "pipelink.smem"() {sym_name = "s", bytes = 128, align = 128} : () -> ()
+  "pipelink.protocol"() {of = "look", text = "s.write; fence async;"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "t", component = @t} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+  "pipelink.connect"() {source = @a::@sum, target = @b::@sum} : () -> ()
+  "pipelink.connect"() {source = @c::@sum, target = @b::@sum} : () -> ()
+  "pipelink.connect"() {source = @t::@look, target = @b::@look} : () -> ()
+}
+
+// -----
+
+// The same where only a warp of each comes to the barrier, and calls are made by whole roles, through a third component
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "sum", direction = "calls", kind = "call", signature = "void()"} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat 3 { sum; }"} : () -> ()
+}
+module @m attributes {pipelink.component = {abi = 1}} {
+  "pipelink.port"() {sym_name = "sum", direction = "answers", kind = "call", signature = "void()"} : () -> ()
+  "pipelink.port"() {sym_name = "next", direction = "calls", kind = "call", signature = "void()"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.port"() {sym_name = "sum", direction = "answers", kind = "call", signature = "void()"} : () -> ()
+  "pipelink.barrier"() {sym_name = "met", threads = 64} : () -> ()
+  "pipelink.protocol"() {of = "sum", text = "met.sync by 1 warp;"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "m", component = @m} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+  "pipelink.connect"() {source = @a::@sum, target = @m::@sum} : () -> ()
+  "pipelink.connect"() {source = @c::@sum, target = @b::@sum} : () -> ()
+  "pipelink.connect"() {source = @m::@next, target = @b::@sum} : () -> ()
+}
+
+// -----
+
+// A warp of each comes, and the barrier is for one of them
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "sum", direction = "calls", kind = "call", signature = "void()"} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat 3 { sum by 1 warp; }"} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.port"() {sym_name = "sum", direction = "answers", kind = "call", signature = "void()"} : () -> ()
+  "pipelink.barrier"() {sym_name = "met", threads = 32} : () -> ()
+  // expected-error @below {{'@c::@run, threads 0-31': sync b.met arrives at named barrier 1 and the round before may not be over [barrier-participation]}}
+  "pipelink.protocol"() {of = "sum", text = "met.sync;"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "c", component = @a} : () -> ()
+  // expected-error @below {{'@b::@met' waits for 32 threads, and is reached by those of '@a::@run', '@c::@run', 64 together: the arrivals of one count for the other [barrier-shared]}}
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()
+  "pipelink.connect"() {source = @a::@sum, target = @b::@sum} : () -> ()
+  "pipelink.connect"() {source = @c::@sum, target = @b::@sum} : () -> ()
+}
