@@ -394,6 +394,7 @@ def records() -> str:
 CLASSES = {"role": "ROLE", "barrier": "BARRIER", "smem": "SMEM", "state": "STATE", "param": "PARAM"}
 CLASSES |= {
     "mbarrier": "MBARRIER",
+    "cluster_barrier": "CLUSTER_BARRIER",
     "tmem": "TMEM",
     "stream": "PORT",
     "token": "TOKEN",

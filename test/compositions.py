@@ -302,6 +302,8 @@ FURTHER: dict[str, Build] = {
     }.items()
     for epilogue in epilogues
 }
+#: CTAs of a cluster that exchange values through each other's shared memory.
+EXCHANGES: tuple[str, ...] = ("read_by_two", "read_by_four", "written_by_two", "written_by_four", "written_by_one")
 #: What is not linked for sm_90a.
 TARGETS: dict[str, str] = {name: name.rpartition("-")[2] for name in TENSOR_MEMORY} | {"own_columns": "sm_100a"}
 COMPOSITIONS: dict[str, Build] = (
@@ -319,6 +321,7 @@ COMPOSITIONS: dict[str, Build] = (
         "peer_pages": _handed_pages("peer_writer", "peer_loader", "peer_reader"),
         "far_pages": _handed_pages("own_writer", "far_loader", "peer_reader"),
         "own_mbarriers": _alone("doubled", "own"),
+        **{f"exchange_{name}": _alone(name, "exchange") for name in EXCHANGES},
         "own_columns": _alone("kept_in_columns", "columns"),
         "gathered_store": _gathered_store,
         "tickets": _alone("tickets"),

@@ -29,7 +29,7 @@ from pipelink.model.binding import (
 )
 from pipelink.model.watch import watch_of
 from pipelink.support.diagnostics import Diagnostics, Note
-from pipelink.transfers import LOCAL, placement_of, transfer_of
+from pipelink.transfers import LOCAL, cluster_barrier, placement_of, transfer_of
 from pipelink.transfers.binder import Binder, bound_scalar, placed_instance
 
 #: Parameter types that become frame scalars; others are read in place, from the parameter block.
@@ -60,6 +60,8 @@ def device_sources(kernel: Kernel) -> tuple[str, ...]:
         found.add("tmem.cu")
     if any(placed_instance(instance).mbarriers for instance in kernel.instances.values()):
         found.add("mbarrier.cu")
+    if any(placed_instance(instance).cluster_barriers for instance in kernel.instances.values()):
+        found.add(cluster_barrier.SOURCE)
     if kernel.exclusives:
         found.add(MEETING_SOURCE)
     return tuple(sorted(found))
@@ -145,6 +147,8 @@ class _Builder:
                 accessor(instance, "barrier", name, "pl_threads", Const(barrier.threads))
             for name, address in placed.mbarriers.items():
                 self.binder.mbarriers(instance, name, address)
+            for name, meeting in placed.cluster_barriers.items():
+                cluster_barrier.bind(self.binder, instance, name, meeting, self.placement.ctas)
             for name, column in placed.tmem.items():
                 accessor(instance, "tmem", name, "pl_address", TensorMemory(column))
             for name, state in placed.states.items():

@@ -27,7 +27,7 @@ from pipelink.model.binding import (
 from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.model.watch import Watch
 from pipelink.target import WARP_THREADS, WARPGROUP_WARPS, target
-from pipelink.transfers import placement_of, transfer_of
+from pipelink.transfers import joined, placement_of, transfer_of
 from pipelink.transfers.binder import cxx_name, parameter_address, placed_instance
 
 #: The file of pipelink/transfers with the functions in which the warps of an exclusive group meet.
@@ -50,7 +50,7 @@ def plan(kernel: Kernel, components: Mapping[str, Component], placement: KernelP
         mbarriers=tuple(Mbarriers(m.address, m.count, m.arrivals) for m in placement.mbarriers),
         words=tuple(Words(w.address, w.count, w.value) for w in placement.words),
         regions=_regions(entries, placement),
-        paired=any(transfer_of(connect).joins_ctas(connect) for connect in kernel.connects),
+        paired=joined(kernel),
         tensor_memory=_tensor_memory(kernel, components, placement),
         drain=tma and any(map(_stores, used.values())),
     )

@@ -20,6 +20,9 @@ from pipelink.support.protocol_text import ProtocolError, actions_of, count_name
 WARP: Final = 32  # threads
 FENCE: Final = "fence"  # the subject of a step `fence async;`: a word of the language, so no port has the name
 
+#: Verbs of buffers, which any number of instructions may be.
+TOUCHING: Final = frozenset(("read", "write", "store", "stored", "peer_read", "peer_write"))
+
 
 @dataclass(frozen=True)
 class Use:
@@ -113,6 +116,8 @@ class Claims:
     @cached_property
     def in_cluster(self) -> bool:
         """Whether the contract speaks of a cluster."""
+        if self.of("cluster_barrier"):
+            return True
         grouped = any("cta_group" in record.values for record in self.of("port"))
         sizes = [record.values.get("value") for record in self.of("cluster")]
         return grouped or any(isinstance(size, list) and size != [1, 1, 1] for size in sizes)

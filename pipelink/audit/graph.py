@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from pipelink.audit.language import ACCESS, TOUCHES, Event, UndecidedError
+from pipelink.audit.claims import TOUCHING
+from pipelink.audit.language import ACCESS, Event, UndecidedError
 from pipelink.audit.values import parameter_of, registers, results, returns, sources
 from pipelink.backend.ptx import Function, Instruction
 
@@ -165,7 +166,7 @@ class Graph:
             )  # fmt: skip
             met = {event for n in region for at in range(blocks[n].begin, blocks[n].end)
                    if (event := self.events.get(at)) is not None}  # fmt: skip
-            if all(event.verb in TOUCHES or event.verb == ACCESS for event in met):
+            if all(event.verb in TOUCHING or event.verb == ACCESS for event in met):
                 block.skip, block.met = meet, tuple(sorted(met, key=str))
                 final = self.code[block.end - 1]
                 block.divided = parts(final.function, final.original.predicate.lstrip("!"))
@@ -226,7 +227,7 @@ class Graph:
 
 
 #: What threads may do apart from each other: a call runs its answer in whoever calls.
-_QUIET: Final = frozenset(("call", ACCESS, *TOUCHES))
+_QUIET: Final = frozenset(("call", ACCESS, *TOUCHING))
 _LEAVES: Final = frozenset(("bra", "brx", "ret", "exit", "trap"))
 #: What computes a value that can be followed: their operands matter.
 FOLLOWED: Final = frozenset(

@@ -12,12 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from pipelink.audit.claims import FENCE
+from pipelink.audit.claims import FENCE, TOUCHING
 from pipelink.support.diagnostics import LinkError
 from pipelink.support.protocol import Action, Block, Choose, Fence, Rank, Repeat, Until
 from pipelink.support.protocol_text import actions_of, count_names, count_value
 
-TOUCHES: Final = frozenset(("read", "write", "store", "stored"))
 #: The verb of an access to a slot of a port, which is no step: a slot of it has to be held.
 ACCESS: Final = "access"
 TAKES: Final = frozenset(("acquire", "wait"))
@@ -47,7 +46,7 @@ class Event:
     @property
     def again(self) -> bool:
         """Whether the same event right after it says nothing new."""
-        return self.verb in TOUCHES or self.verb in ("issue", ACCESS)
+        return self.verb in TOUCHING or self.verb in ("issue", ACCESS)
 
     def __str__(self) -> str:
         if self.verb == ACCESS:
@@ -143,7 +142,7 @@ class Language:
         touching: _Step | None = None
         for step in block:
             match step:
-                case Action(verb=verb) if verb in TOUCHES:
+                case Action(verb=verb) if verb in TOUCHING:
                     if step.subject in self._subjects.buffers:
                         touching = touching or self._emit("touch")
                         touching.touches |= {(step.subject, verb)}
@@ -230,7 +229,7 @@ class Language:
                     leave.append(self._emit("jump"))
                     split.ways = (*split.ways, len(self._code))
                     break
-        elif subject not in self._subjects.buffers or verb not in TOUCHES:
+        elif subject not in self._subjects.buffers or verb not in TOUCHING:
             self._emit("event", subject, verb)
 
     # -- reading

@@ -14,7 +14,7 @@ from typing import Any, Final
 from pipelink.audit.claims import split_symbol
 from pipelink.audit.code import Reading
 from pipelink.audit.report import Problem, Row, listed
-from pipelink.audit.values import number, registers
+from pipelink.audit.values import PEER, number, registers
 from pipelink.backend.ptx import Function, Instruction
 from pipelink.contract.vocabulary import SWIZZLES
 from pipelink.objects.model import Record
@@ -22,6 +22,7 @@ from pipelink.target import MBARRIER_BYTES
 
 _DEEPEST: Final = 32  # instructions that an address is followed through
 _PEER_ACCESS: Final = frozenset(("ld", "st", "atom", "red"))
+_SPACES: Final = ("shared", "global", "local", "param", "const")
 
 
 def rows(reading: Reading) -> Iterator[Row]:
@@ -31,20 +32,55 @@ def rows(reading: Reading) -> Iterator[Row]:
         names = listed(record.name for record, _ in found)
         problems = list(dict.fromkeys(problem for _, problem in found))
         yield reading.row("alignment", "as declared", f"too little: {names}", problems)
-    texts = [i.text for _, i in reading.instructions if _reaches_peer(i)]
-    if texts and reading.claims.in_cluster:
-        message = (
-            f"that the other CTAs of the cluster have begun, and have not ended, when {reading.what} reaches into "
-        )
-        message += "their shared memory is not proved: nothing makes them meet"
-        problem = reading.problem("warning", "unproven", message, *texts)
-        yield reading.row("peers' memory", "a cluster", "other CTAs' shared memory", [problem])
+    if reading.claims.in_cluster:
+        yield from _peers(reading)
 
 
-def _reaches_peer(instruction: Instruction) -> bool:
+# ---------------------------------------------------------------------------------------------- peers' memory
+def reaches_peer(reading: Reading, function: str, instruction: Instruction) -> bool:
     """Whether it accesses the shared memory of another CTA, other than by a port's function."""
     parts = instruction.parts
-    return parts[:2] == ("st", "async") or (parts[0] in _PEER_ACCESS and "shared::cluster" in parts)
+    if parts[0] not in _PEER_ACCESS:
+        return parts[0] == "mbarrier" and "shared::cluster" in parts
+    if parts[1:2] == ("async",) or "shared::cluster" in parts:
+        return True
+    generic = not any(part.startswith(_SPACES) for part in parts[1:])
+    return generic and any(
+        PEER in reading.origins.leaves(function, operand) for operand in instruction.operands if operand[:1] == "["
+    )
+
+
+def peer_verb(instruction: Instruction) -> str:
+    """What a protocol calls such an access; nothing for what goes on after the instruction: no meeting ends it."""
+    parts = instruction.parts
+    if parts[0] not in _PEER_ACCESS or "async" in parts:
+        return ""
+    return "peer_read" if parts[0] == "ld" else "peer_write"
+
+
+def _peers(reading: Reading) -> Iterator[Row]:
+    """Accesses to other CTAs' memory that no step of a protocol can be: of the others ``steps`` takes care."""
+    texts: dict[str, list[str]] = {}
+    for function, instruction in reading.instructions:
+        if not reaches_peer(reading, function.name, instruction):
+            continue
+        addresses = [operand for operand in instruction.operands if operand.startswith("[")]
+        if not peer_verb(instruction):
+            why = "it goes on by itself, or arrives at an mbarrier there, for which protocols have no word"
+        elif not any(_buffers(reading, function, operand) for operand in addresses):
+            why = "in which buffer of PL_SMEM is not known"
+        else:
+            continue
+        texts.setdefault(why, []).append(instruction.text)
+    if not texts:
+        return
+    message = f"that the other CTAs of the cluster are ready for what {reading.what} does in their shared memory is "
+    hint = "say peer_read or peer_write of a PL_SMEM, and meet at a PL_CLUSTER_BARRIER"
+    problems = [
+        reading.problem("warning", "unproven", f"{message}not proved: {why}", *found, hint=hint)
+        for why, found in texts.items()
+    ]
+    yield reading.row("peers' memory", "a cluster", "other CTAs' shared memory", problems)
 
 
 def _buffers(reading: Reading, function: Function, operand: str) -> list[Record]:

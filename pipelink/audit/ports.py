@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pipelink.audit.claims import FENCE, Claims, split_symbol
+from pipelink.audit.claims import FENCE, TOUCHING, Claims, split_symbol
 from pipelink.audit.code import Reading, barrier_operands, is_barrier
 from pipelink.audit.report import Problem, Row, listed
 from pipelink.contract.abi import RESOURCES
@@ -20,11 +20,10 @@ from pipelink.objects.model import Record
 #: What a protocol calls what the code does, by the functions of a port that are steps of a protocol.
 VERB_OF: Final = {
     name.removeprefix("pl_"): function.verb
-    for label, resource in RESOURCES.items() if label.startswith(("stream", "token", "signal"))
+    for label, resource in RESOURCES.items() if label.startswith(("stream", "token", "signal", "cluster_barrier"))
     for name, function in resource.functions.items() if function.verb
 }  # fmt: skip
 _STEPS: Final = frozenset(VERB_OF.values())
-_TOUCHES: Final = frozenset(("read", "write", "store", "stored"))
 #: What instructions at an mbarrier are in a protocol, by how their names begin (PTX ISA, mbarrier).
 MBARRIER_VERBS: Final = {
     "mbarrier.arrive": "arrive",
@@ -56,7 +55,7 @@ def _problem(id_: str, message: str, record: Record, *, warn: bool = False, hint
 
 
 def _resource(claims: Claims, kind: str, record: Record, verbs: dict[str, set[str]]) -> Row:
-    what = "call" if kind == "call calls" else kind
+    what = "call" if kind == "call calls" else kind.replace("_", " ")
     problems: list[Problem] = []
     if not verbs and kind not in ("param", "state"):  # those cost nothing
         message = f"{what} '{record.name}' of '{claims.name}' is declared and never used"
@@ -153,7 +152,7 @@ def protocol(reading: Reading) -> Iterator[Row]:
             hint = "pl::publish() is one; a macro may have left it out"
             problems.append(Problem("error", "protocol-untrue", message, where, hint))
             continue
-        if verb in _TOUCHES:
+        if verb in TOUCHING:
             if any(use.resource == resource for use, _ in reading.uses) or not kind:
                 continue
         elif not kind:
@@ -161,7 +160,7 @@ def protocol(reading: Reading) -> Iterator[Row]:
         says = f"calls '{subject}'" if verb == "call" else f"does '{subject}.{verb}'"
         message = f"the protocol of {reading.what} {says}, which its code never does"
         problems.append(Problem("error", "protocol-untrue", message, where))
-    declared = listed(f"{s}.{v}" if v != "call" else s for s, v in sorted(pairs) if v not in _TOUCHES)
+    declared = listed(f"{s}.{v}" if v != "call" else s for s, v in sorted(pairs) if v not in TOUCHING)
     found = listed(f"{s}.{v}" if v != "call" else s for s, v in sorted(called))
     yield Row(claims.name, reading.code.title, "protocol", declared, found, tuple(problems))
 

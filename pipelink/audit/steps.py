@@ -22,6 +22,7 @@ from pipelink.audit.defaults import counted, default_protocol
 from pipelink.audit.flight import COMMIT, ISSUE, WAIT
 from pipelink.audit.graph import Graph, Step
 from pipelink.audit.language import ACCESS, Event, Language, Subjects, UndecidedError
+from pipelink.audit.memory import peer_verb, reaches_peer
 from pipelink.audit.ports import MBARRIER_VERBS, VERB_OF
 from pipelink.audit.report import Problem, Row, listed
 from pipelink.audit.terms import Atom, Unknown, Value
@@ -165,14 +166,14 @@ def _untold(reading: Reading, protocol: Protocol) -> list[tuple[str, str]]:
         if known is None or not reading.claims.defined(symbol):
             continue
         kind, record = known
-        if kind in ("barrier", "smem", "tmem", "mbarrier") and record.name not in named:
+        if kind in ("barrier", "smem", "tmem", "mbarrier", "cluster_barrier") and record.name not in named:
             found.append((kind, record.name))
     return list(dict.fromkeys(found))
 
 
 def _unstated(reading: Reading, protocol: Protocol, used: tuple[str, str]) -> Problem:
     kind, name = used
-    what = {"smem": "buffer", "tmem": "tensor memory"}.get(kind, kind)
+    what = {"smem": "buffer", "tmem": "tensor memory", "cluster_barrier": "cluster barrier"}.get(kind, kind)
     says = "no step of its protocol names it" if protocol.stated else "it states no protocol"
     message = f"what {reading.what} does at {what} '{name}' is not proved: {says}"
     return reading.problem("warning", "unproven", message, hint="say in PL_PROTOCOL where it is used")
@@ -273,8 +274,8 @@ class Reader:
         """A read or a write of a buffer that the protocol names."""
         if instruction.opcode.startswith(("ld.param", "st.param", "ld.global", "st.global", "ld.local", "st.local")):
             return None
-        if "shared::cluster" in instruction.parts[:3]:
-            return None
+        if reaches_peer(self.reading, function, instruction):
+            return self._peer_touch(function, instruction)
         reads = instruction.parts[0] in _LOADS or instruction.parts[0] == "cp"
         for use in self._from(function, instruction.operands):
             if use.resource in self.buffers:
@@ -290,6 +291,16 @@ class Reader:
         uses = {use.resource for use in self._from(function, instruction.operands) if use.function == "address"}
         ports = [name for name in uses if self.reading.claims.resources.get(name, ("",))[0].startswith("stream")]
         return Event(self.reading.claims.resources[ports[0]][1].name, ACCESS) if len(uses) == len(ports) == 1 else None
+
+    def _peer_touch(self, function: str, instruction: Instruction) -> Event | None:
+        """A read or a write of a buffer of another CTA of the cluster."""
+        verb = peer_verb(instruction)
+        uses = [use for use in self._from(function, instruction.operands) if use.resource in self.buffers]
+        named = [self.reading.claims.resources[use.resource][1].name for use in uses]
+        found = sorted({name for name in named if name in self.named})
+        if verb and len(found) > 1:
+            raise UndecidedError("which of its buffers it reaches in other CTAs is not known")
+        return Event(found[0], verb) if verb and found else None
 
     def _from(self, function: str, operands: tuple[str, ...]) -> Iterator[Use]:
         """The accessors that addresses come from."""
@@ -392,7 +403,8 @@ class Reader:
 
 
 _OF_SLOTS: Final = frozenset(("release", "commit", "copy"))
-_PORTS: Final = ("stream", "token")  # that signals come is not proved, so their steps are not compared
+#: What has steps that are compared: that signals come is not proved.
+_PORTS: Final = ("stream", "token", "cluster_barrier")
 
 
 def _of_threads(leaves: frozenset[str] | set[str]) -> bool:

@@ -35,6 +35,7 @@ _PARAM: Final = re.compile(r"\[\s*([\w$]+?)_param_(\d+)\s*(?:\+\s*(\d+))?\s*\]")
 _RETURN: Final = re.compile(r"\[\s*func_retval0\s*(?:\+\s*0)?\s*\]")
 _COPIES: Final = frozenset(("mov", "cvt", "cvta", "selp"))
 
+PEER: Final = "peer"
 Node = tuple[str, str]  # function, and a register, ``param 0`` or ``return``
 
 
@@ -93,7 +94,8 @@ def parameter_of(instruction: Instruction) -> str | None:
 class Origins:
     """Where the values of some functions come from.  Leaves and choices are texts: ``#5`` a number, ``%ctaid.x``,
     ``call NAME`` the result of a function that the module does not define, ``symbol NAME``, ``memory``, ``argument``
-    of the audited function, and ``computed`` where a choice is the result of arithmetic."""
+    of the audited function, ``peer`` where an address is mapped to another CTA of the cluster, and ``computed`` where
+    a choice is the result of arithmetic."""
 
     def __init__(self, functions: Sequence[Function]) -> None:
         self._made: defaultdict[Node, list[Instruction | str]] = defaultdict(list)
@@ -158,6 +160,8 @@ class Origins:
                 return [(function, parameter)]
             found.add("memory")
             return []
+        if how.parts[0] == "mapa":
+            found.add(PEER)
         open_: list[Node] = []
         for operand in sources(how):
             open_ += self._begin(function, operand, found)

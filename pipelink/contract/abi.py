@@ -132,6 +132,7 @@ RESOURCES: Final[dict[str, Resource]] = {
         Function("pl_address", _INDEX, "unsigned", "address"),
         Function("pl_wait", (*_INDEX, ("parity", "unsigned")), verb="wait"),
     ),
+    "cluster_barrier": _resource(Function("pl_sync", verb="sync")),
     "smem": _resource(Function("pl_address", (), "unsigned", "address"), suffix="_smem"),
     "tmem": _resource(Function("pl_address", (), "unsigned", "tensor-memory address")),
     "state": _resource(Function("pl_address", (), "storage", "of the thread's state"), suffix="_state"),

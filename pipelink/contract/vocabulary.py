@@ -432,6 +432,13 @@ class Mbarrier(Declaration, op="mbarrier", about="mbarriers in shared memory"):
     role = _ROLE
 
 
+class ClusterBarrier(
+    Declaration, op="cluster_barrier", about="where the threads of a role meet those of the other CTAs of the cluster"
+):
+    sym_name = _SYMBOL
+    role = _ROLE
+
+
 class Tmem(Declaration, op="tmem", about="tensor-memory columns"):
     sym_name = _SYMBOL
     columns = number("columns").by(Written(most=512))
@@ -556,13 +563,14 @@ class Promise(Declaration, op="promise", about="something that holds", parents=_
 DECLARATIONS: Final[dict[str, type[Declaration]]] = {
     cls.operation: cls
     for cls in (
-        *(Role, Port, Smem, State, Barrier, Protocol, Mbarrier, Tmem, Stack, Pool, Param),
+        *(Role, Port, Smem, State, Barrier, Protocol, Mbarrier, ClusterBarrier, Tmem, Stack, Pool, Param),
         *(Tensor, Bind, Derive, Grid, Cluster, Resident, Programmatic, Workspace, Peer, Require, Promise),
     )
 }
 #: The operations that headers declare.
 WRITTEN: Final = (
-    *("role", "port", "smem", "state", "barrier", "mbarrier", "tmem", "stack", "protocol", "param", "tensor", "bind"),
+    *("role", "port", "smem", "state", "barrier", "mbarrier", "cluster_barrier", "tmem", "stack", "protocol", "param"),
+    *("tensor", "bind"),
     *("derive", "grid", "cluster", "resident", "programmatic", "workspace", "peer", "require", "promise"),
 )
 

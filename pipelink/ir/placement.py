@@ -118,6 +118,16 @@ class LocalRing:
 
 
 @dataclass(frozen=True)
+class ClusterMeeting:
+    """Where a role meets that of the other CTAs: the address of each CTA's mbarrier, who arrives at it, and where the
+    frame has the parity."""
+
+    address: int
+    unit: Literal["thread", "warp"]
+    cursor: int
+
+
+@dataclass(frozen=True)
 class InstancePlacement:
     """What an instance owns, by the names of its component's declarations.  ``smem`` and ``mbarriers`` are addresses,
     ``tmem`` columns."""
@@ -131,6 +141,9 @@ class InstancePlacement:
     locals: dict[str, LocalRing] = field(default_factory=dict[str, LocalRing])
     tmem: dict[str, int] = field(default_factory=dict[str, int])
     mbarriers: dict[str, int] = field(default_factory=dict[str, int], metadata={"omit": True})
+    cluster_barriers: dict[str, ClusterMeeting] = field(
+        default_factory=dict[str, ClusterMeeting], metadata={"omit": True}
+    )
     pools: dict[str, PagePool] = field(default_factory=dict[str, PagePool], metadata={"omit": True})
 
 

@@ -33,9 +33,10 @@ PORT_VERBS: dict[tuple[str, str], tuple[str, ...]] = {
     ("lease", "borrows"): ("borrow", "return"),
 }
 BARRIER_VERBS = ("sync", "arrive")
-BUFFER_VERBS = ("read", "write", "store", "stored")
+BUFFER_VERBS = ("read", "write", "store", "stored", "peer_read", "peer_write")
 COLUMNS_VERBS = ("read", "write")
 MBARRIER_VERBS = ("arrive", "wait")
+CLUSTER_VERBS = ("sync",)
 KEEPING = ("release", "commit", "copy")  # slots; ``stored`` keeps copies in flight
 
 
@@ -97,7 +98,10 @@ def _verbs(component: Component, role: Role | None, action: Action) -> tuple[str
         return COLUMNS_VERBS
     if name in component.mbarriers:
         return MBARRIER_VERBS
+    if name in component.cluster_barriers:
+        return CLUSTER_VERBS
     known = [*component.ports, *component.barriers, *component.smem, *component.tmem, *component.mbarriers]
+    known += component.cluster_barriers
     message = f"{_owner(component)} has no port, barrier or buffer '{name}'"
     raise ProtocolError(message, column, suggest(name, known))
 

@@ -18,6 +18,7 @@ from pipelink.ir.opviews import (
     Barrier,
     Bind,
     Cluster,
+    ClusterBarrier,
     Connect,
     Derive,
     Exclusive,
@@ -53,6 +54,7 @@ __all__ = [
     "Barrier",
     "Bind",
     "Cluster",
+    "ClusterBarrier",
     "Component",
     "Connect",
     "Derive",
@@ -228,6 +230,10 @@ class Component(ModuleView):
     @cached_property
     def mbarriers(self) -> dict[str, Mbarrier]:
         return _by_name(self.all(Mbarrier))
+
+    @cached_property
+    def cluster_barriers(self) -> dict[str, ClusterBarrier]:
+        return _by_name(self.all(ClusterBarrier))
 
     @cached_property
     def tmem(self) -> dict[str, Tmem]:

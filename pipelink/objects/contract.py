@@ -95,6 +95,10 @@ class Contract:
         """``count`` mbarriers whose phases are complete after ``arrivals`` arrivals."""
         return self.add("mbarrier", name, arrivals=arrivals, count=count)
 
+    def cluster_barrier(self, name: str, **more: Any) -> Contract:
+        """Where the threads of a role, the only one or ``role``, meet those of the other CTAs of the cluster."""
+        return self.add("cluster_barrier", name, **more)
+
     def tmem(self, name: str, columns: int) -> Contract:
         """``columns`` of tensor memory."""
         return self.add("tmem", name, columns=columns)

@@ -225,6 +225,9 @@ def _check_features(graph: ConnectionGraph, target: Target, diagnostics: Diagnos
         if component.mbarriers and not target.tma:
             message = f"instance '{instance}' uses mbarriers with transaction counts, which {target.name} lacks"
             diagnostics.error("unsupported-by-target", message, where)
+        if component.cluster_barriers and not target.clusters:
+            message = f"instance '{instance}' meets other CTAs of a cluster, which {target.name} does not have"
+            diagnostics.error("unsupported-by-target", message, where)
     views = (graph.kernel, *graph.components.values())
     _check_programmatic(views, graph.kernel.name, target, diagnostics)
     for cluster in (view.cluster for view in views):

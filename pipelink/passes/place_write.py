@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from pipelink.analysis.launch import Launch
-from pipelink.analysis.placement.build import TMEM_WORD, Built, LocalPlan
+from pipelink.analysis.placement.build import TMEM_WORD, Built, LocalPlan, MeetingPlan
 from pipelink.ir.placement import (
+    ClusterMeeting,
     FrameState,
     InstancePlacement,
     KernelPlacement,
@@ -39,7 +40,8 @@ def write(views: Program, kernel: Kernel, built: Built, solution: Solution, laun
         component = views.components[instance.component]
         params = launch.params.get(instance.name, {})
         own = local_rings.get(instance.name, [])
-        instance.set_placement(_instance(number, instance.name, component, params, own, solved))
+        meetings = [plan for plan in built.meetings if plan.instance == instance.name]
+        instance.set_placement(_instance(number, instance.name, component, params, own, meetings, solved))
     mbarriers = [group for key in rings for group in plans[key].transfer.mbarriers(plans[key], solved)]
     placed = _kernel(mbarriers, launch, options, solved, [group.name for group in kernel.exclusives])
     kernel.set_placement(placed, "pipelink.placement")
@@ -57,6 +59,7 @@ def _instance(
     component: Component,
     params: dict[str, ParameterSource],
     local_rings: list[LocalPlan],
+    meetings: list[MeetingPlan],
     solved: Solved,
 ) -> InstancePlacement:
     solution = solved.solution
@@ -73,6 +76,12 @@ def _instance(
         locals={plan.port.name: _local(plan.key, solved) for plan in local_rings},
         tmem={tmem: solution.columns[f"{name}::{tmem}"][0] for tmem in component.tmem},
         mbarriers={one: solution.mbarrier[f"{name}::{one}"] for one in component.mbarriers},
+        cluster_barriers={
+            meeting.name: ClusterMeeting(
+                solution.mbarrier[meeting.key], meeting.unit, solved.cursor(meeting.key, "cluster")
+            )
+            for meeting in meetings
+        },
         pools={pool: solved.pool(f"{name}::{pool}") for pool in component.pools},
     )
 

@@ -6,11 +6,19 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pipelink.analysis.placement.validate import validate
-from pipelink.ir.placement import ConnectionPlacement, KernelPlacement, LocalRing, RingPlacement, TokenPlacement
+from pipelink.ir.placement import (
+    ClusterMeeting,
+    ConnectionPlacement,
+    KernelPlacement,
+    LocalRing,
+    RingPlacement,
+    TokenPlacement,
+)
 from pipelink.ir.views import Component, Connect, Kernel, Port
 from pipelink.support.diagnostics import Diagnostics, Location, Note
 from pipelink.target import MBARRIER_BYTES, WARP_THREADS
 from pipelink.transfers import placement_of, transfer_of
+from pipelink.transfers.binder import placed_instance
 
 WORD_BYTES = 4
 MAX_ARRIVALS = (1 << 20) - 1  # PTX ISA, mbarrier: the range of the count
@@ -106,6 +114,7 @@ class _Checker:
                 self.mbarriers(connect, placed, what, expected, owners)
                 self.marks(connect, placed, what, words)
             self.depth(connect, transfer_of(connect).depth(placed), what)
+        self.cluster_barriers(expected, owners)
 
     def marks(self, connect: Connect, placed: ConnectionPlacement, what: str, words: Mapping[int, int]) -> None:
         """The entry clears each end mark."""
@@ -147,6 +156,20 @@ class _Checker:
                     continue
                 break
 
+    def cluster_barriers(self, expected: dict[int, int], owners: dict[int, str]) -> None:
+        """The entry initialises the mbarrier of each cluster barrier, and nothing else has it."""
+        for instance in self.kernel.instances.values():
+            for name, placed in placed_instance(instance).cluster_barriers.items():
+                what = f"'@{instance.name}::@{name}'"
+                if placed.address not in expected:
+                    message = f"the entry initialises no mbarrier at {placed.address}, where {what} has its own"
+                    self.error(message, instance.location)
+                elif placed.address in owners:
+                    message = f"the mbarrier of {what} and those of {owners[placed.address]} are both at "
+                    message += f"{placed.address}"
+                    self.diagnostics.error("placement-overlap", message, instance.location)
+                owners.setdefault(placed.address, what)
+
     def depth(self, connect: Connect, stages: int, what: str) -> None:
         """Whether both ports and the connection accept the number of slots."""
         for end in ("source", "target"):
@@ -165,13 +188,15 @@ class _Checker:
     def cursors(self) -> None:
         """The frame has room for the position of each ring."""
         count = self.placement.cursors
-        views: list[tuple[str, ConnectionPlacement | LocalRing | None, Location]] = [
+        views: list[tuple[str, ConnectionPlacement | LocalRing | ClusterMeeting | None, Location]] = [
             (f"'{connect.source}' to '{connect.target}'", placement_of(connect), connect.location)
             for connect in self.kernel.connects
         ]
         for instance in self.kernel.instances.values():
             local_rings = instance.placement.locals if instance.placement else {}
+            met = instance.placement.cluster_barriers if instance.placement else {}
             views += [(f"'@{instance.name}::@{port}'", ring, instance.location) for port, ring in local_rings.items()]
+            views += [(f"'@{instance.name}::@{name}'", one, instance.location) for name, one in met.items()]
         for what, placed, where in views:
             for end, name in _CURSORS.items():
                 cursor: int | None = getattr(placed, name, None)

@@ -19,6 +19,7 @@ from pipelink.ir.placement import KernelPlacement, RingPlacement, TokenPlacement
 from pipelink.ir.views import Component, Connect, Kernel, Port, Program
 from pipelink.model.demand import Scope, spelled
 from pipelink.model.lifetimes import Lifetimes, RoleKey
+from pipelink.passes.prove_cluster import check_cluster
 from pipelink.passes.prove_memory import Regions, check_memory
 from pipelink.passes.prove_proxies import check_proxies
 from pipelink.passes.prove_shape import check_shape
@@ -27,7 +28,7 @@ from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note
 from pipelink.support.expr import evaluate
 from pipelink.support.protocol import Action, Block, Choose, Fence, Rank, Repeat, Until
 from pipelink.target import SMEM_BASE, WARPGROUP_WARPS, Target, target
-from pipelink.transfers import CLUSTER_CTAS, placement_of, transfer_of
+from pipelink.transfers import CLUSTER_CTAS, joined, placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
 from pipelink.transfers.signal import SignalPlacement, memory_of
 from pipelink.transfers.touch import COMMIT, TX, mixes_proxies, refills, wanted_unit
@@ -69,6 +70,7 @@ def check_static(kernel: Kernel, components: Mapping[str, Component], diagnostic
         _check_units(ends, diagnostics)
         _check_fences(ends, diagnostics)
         _check_peers(kernel, placement, ends, diagnostics)
+    check_cluster(kernel, lifetimes, placement, diagnostics)
     for name, component in lifetimes.components.items():
         _check_polls(kernel, name, component, diagnostics)
         check_proxies(name, component, regions, sequences, diagnostics)
@@ -175,6 +177,9 @@ def _check_cursors(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnostic
             for side, cursor in (("producer", local.producer_cursor), ("consumer", local.consumer_cursor)):
                 ring, users = f"the {side} of '@{name}::@{port}'", lifetimes.port_users(name, port)
                 uses.append((cursor, ring, users, instance.location))
+        for barrier, met in placed_instance(instance).cluster_barriers.items():
+            users = lifetimes.users(name, lifetimes.components[name].cluster_barriers[barrier].role)
+            uses.append((met.cursor, f"'@{name}::@{barrier}'", users, instance.location))
     first: dict[tuple[int, RoleKey], str] = {}
     for cursor, ring, users, where in uses:
         taken = [user for user in users if first.setdefault((cursor, user), ring) != ring]
@@ -221,7 +226,7 @@ def _check_peers(kernel: Kernel, placement: KernelPlacement, ends: _Ends, diagno
     elif ends.transfer.joins_ctas(ends.connect) and ctas != CLUSTER_CTAS:
         message = f"{ends.what} is for {CLUSTER_CTAS} CTAs, kernel '{kernel.name}' has clusters of {ctas}"
         diagnostics.error("cluster-mismatch", message, ends.location, notes=ends.declared())
-    elif not any(transfer_of(connect).joins_ctas(connect) for connect in kernel.connects):
+    elif not joined(kernel):
         message = (
             f"{ends.what} writes into a peer CTA, which may not have set up its mbarriers yet, or have ended: the "
         )

@@ -188,6 +188,7 @@ CATALOG: dict[str, str] = {
     "barrier-shared": "two owners are placed on one named barrier, or one on a number that is not to be had",
     "tensor-memory-order": "tensor memory is used, but not allocated as the hardware asks",
     "missing-fence": "one proxy or scope reads what another wrote, without the fence between",
+    "missing-meeting": "CTAs of a cluster touch a buffer of one of them, and do not meet between",
     "peer-lifetime": "a peer CTA's memory is touched before it has started, or after it may have ended",
     "instances-overlap": "what shares a place because two roles exclude each other is used by a third beside them",
     # objects: the audit of an object's code against its contract

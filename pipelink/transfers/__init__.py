@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from pipelink.ir.placement import ConnectionPlacement
-from pipelink.ir.views import Connect, Port
+from pipelink.ir.views import Connect, Kernel, Port
 from pipelink.support.diagnostics import error
+from pipelink.transfers import cluster_barrier
 from pipelink.transfers.base import CLUSTER_CTAS, Refusal, Transfer
 from pipelink.transfers.call import Call
 from pipelink.transfers.cluster import Cluster
@@ -63,6 +64,12 @@ def transfer_of(connect: Connect) -> Transfer:
 def placement_of(connect: Connect) -> ConnectionPlacement | None:
     """What was placed for a connection; None before ``place``.  Raises LinkError ``bad-placement``."""
     return connect.placed(transfer_of(connect).form) if connect.placement_attribute else None
+
+
+def joined(kernel: Kernel) -> bool:
+    """Whether CTAs of a placed kernel's clusters reach into each other in ways for which they begin and end
+    together."""
+    return cluster_barrier.in_clusters(kernel) or any(transfer_of(c).joins_ctas(c) for c in kernel.connects)
 
 
 def legal(source: Port, target: Port) -> tuple[list[str], dict[str, Refusal]]:

@@ -107,6 +107,11 @@ class Binder:
         path = f"{cxx_name(instance.component)}::{class_of(kind, '', resource)}"
         self._define(self.accessors, path, function(kind, "", name), instance, (Return(value),))
 
+    def operation(self, instance: Instance, kind: str, resource: str, name: str, *body: Statement) -> None:
+        """Define what a component does with a resource of its own."""
+        path = f"{cxx_name(instance.component)}::{class_of(kind, '', resource)}"
+        self._define(self.ports, path, function(kind, "", name), instance, body)
+
     def _define(
         self,
         table: dict[tuple[str, str], Definition],
@@ -138,8 +143,7 @@ class Binder:
         self.accessor(instance, "mbarrier", name, "pl_address", at)
         wait = Invoke("pl_own_wait", (at, index, Arg("parity")), waits=True)
         body = self.watch.waits(instance.name, name, OWN_WAIT, wait, stage=index)
-        path = f"{cxx_name(instance.component)}::{class_of('mbarrier', '', name)}"
-        self._define(self.ports, path, function("mbarrier", "", "pl_wait"), instance, (*body, Return()))
+        self.operation(instance, "mbarrier", name, "pl_wait", *body, Return())
 
     def slots(self, instance: Instance, port: Port, stages: int, slots: list[Value]) -> None:
         """Define the number of stages, and the address of each tile of a slot."""

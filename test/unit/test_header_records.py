@@ -53,6 +53,7 @@ EXPECTED: list[dict[str, Any]] = [
     {"op": "state", "name": "rows", "bytes": 8, "align": 4},
     {"op": "barrier", "name": "met", "threads": 256, "role": "run"},
     {"op": "mbarrier", "name": "full", "arrivals": 2, "count": 3, "role": "run"},
+    {"op": "cluster_barrier", "name": "together", "role": "run"},
     {"op": "tmem", "name": "kept", "columns": 64, "live": [1, 2], "role": "run"},
     {"op": "param", "name": "map", "type": "tensor_map", "port": "ab", "part": 1, "bytes": 128, "align": 64},
     {

@@ -7,11 +7,12 @@ stand for, and who arrives.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from pipelink.analysis.protocol.callers import Steps
 from pipelink.analysis.protocol.language import place_of
 from pipelink.ir.attributes import SymbolRef
-from pipelink.ir.views import Connect, Kernel, Pool, Port, Program
+from pipelink.ir.views import ClusterBarrier, Connect, Kernel, Pool, Port, Program
 from pipelink.ir.views import Role as RoleView
 from pipelink.model.demand import (
     ALWAYS,
@@ -27,6 +28,7 @@ from pipelink.model.demand import (
     Scope,
     spelled,
 )
+from pipelink.model.graph import ConnectionGraph
 from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.support.diagnostics import Diagnostics, Location, Note
 from pipelink.support.protocol import Callers
@@ -49,6 +51,16 @@ class LocalPlan:
     threads: int
 
 
+@dataclass(frozen=True)
+class MeetingPlan:
+    """Where a role meets that of the other CTAs; every ``unit`` of it arrives at each CTA's mbarrier."""
+
+    key: str
+    instance: str
+    name: str
+    unit: Literal["thread", "warp"]
+
+
 @dataclass
 class Built:
     """The problem and what its keys stand for; ``plans`` by the index of the connection."""
@@ -56,6 +68,7 @@ class Built:
     problem: Problem
     plans: dict[int, Plan]
     locals: list[LocalPlan]
+    meetings: list[MeetingPlan]
 
 
 def build(
@@ -93,6 +106,7 @@ class _Builder:
         self, program: Program, kernel: Kernel, diagnostics: Diagnostics, avoid: frozenset[tuple[str, str]], elect: bool
     ) -> None:
         self.kernel = kernel
+        self.kernel_ctas = ConnectionGraph(program, kernel).cluster_size
         self.elect = elect
         self.diagnostics = diagnostics
         self.avoid = avoid
@@ -106,6 +120,7 @@ class _Builder:
         self.rings: list[Ring] = []
         self.plans: dict[int, Plan] = {}
         self.locals: list[LocalPlan] = []
+        self.meetings: list[MeetingPlan] = []
         self.ends: dict[SymbolRef, End | None] = {}
 
     def run(self) -> Built:
@@ -137,7 +152,7 @@ class _Builder:
             name=kernel.name,
             location=kernel.location,
         )
-        return Built(problem, self.plans, self.locals)
+        return Built(problem, self.plans, self.locals, self.meetings)
 
     # -- roles and what instances own
 
@@ -180,6 +195,8 @@ class _Builder:
             self.mbarriers.append(
                 Mbarriers(f"{name}::{mbarrier.name}", mbarrier.count, mbarrier.arrivals, mbarrier.location)
             )
+        for meeting in component.cluster_barriers.values():
+            self.cluster_barrier(name, meeting)
         for tmem in component.tmem.values():
             key = f"{name}::{tmem.name}"
             self.columns.append(
@@ -190,6 +207,18 @@ class _Builder:
         for port in component.ports.values():
             if port.direction == "local":
                 self.local_ring(name, port)
+
+    def cluster_barrier(self, name: str, barrier: ClusterBarrier) -> None:
+        """An mbarrier at which the one role that meets there arrives in every CTA, a warp or a thread at a time."""
+        users, key = self.lifetimes.users(name, barrier.role), f"{name}::{barrier.name}"
+        if len(users) != 1:
+            self.ambiguous(f"cluster barrier '@{name}::@{barrier.name}'", users, barrier.location)
+            return
+        role = self.role_view(users[0])
+        elected = self.elect and not role.one_thread
+        arrivals = (role.warps if elected else role.thread_count) * self.kernel_ctas
+        self.mbarriers.append(Mbarriers(key, 1, arrivals, barrier.location))
+        self.meetings.append(MeetingPlan(key, name, barrier.name, "warp" if elected else "thread"))
 
     def pool(self, name: str, pool: Pool) -> None:
         """Pages lent at run time to any role: at least as many as one borrower takes at once."""
@@ -230,14 +259,13 @@ class _Builder:
         groups = {self.lifetimes.group_of.get(user, user) for user in users}
         if len(groups) == 1 and len({role.warps for role in found}) == 1:
             return found[0]
-        what = "is used by no role" if not users else f"is used by {', '.join(spelled(user) for user in users)}"
-        self.diagnostics.error(
-            "ambiguous-role",
-            f"port '@{name}::@{port.name}' {what}; it needs exactly one",
-            port.location,
-            notes=[Note(f"{spelled(user)} is declared here", self.role_view(user).location) for user in users],
-        )
+        self.ambiguous(f"port '@{name}::@{port.name}'", users, port.location)
         return None
+
+    def ambiguous(self, what: str, users: tuple[RoleKey, ...], where: Location) -> None:
+        used = "is used by no role" if not users else f"is used by {', '.join(spelled(user) for user in users)}"
+        notes = [Note(f"{spelled(user)} is declared here", self.role_view(user).location) for user in users]
+        self.diagnostics.error("ambiguous-role", f"{what} {used}; it needs exactly one", where, notes=notes)
 
     def role_view(self, key: RoleKey) -> RoleView:
         instance, _, role = key.partition("::")

@@ -139,6 +139,7 @@ class _Validator:
             ("barriers", placed.barriers, component.barriers),
             ("tmem", placed.tmem, component.tmem),
             ("mbarriers", placed.mbarriers, component.mbarriers),
+            ("cluster_barriers", placed.cluster_barriers, component.cluster_barriers),
             ("pools", placed.pools, component.pools),
             ("locals", placed.locals, [p.name for p in component.ports.values() if p.direction == "local"]),
             ("params", placed.params, component.params),

@@ -7,7 +7,7 @@ each part of the kernel whose roles have nothing in common.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pipelink.analysis.protocol import program as ops
@@ -51,6 +51,12 @@ def compile_kernel(kernel: Kernel, components: Mapping[str, Component]) -> list[
     return found
 
 
+def _promised(kernel: Kernel, components: Iterable[Component], ctas: int) -> bool:
+    """Whether the kernel or a component promises that the CTAs of a cluster do equally much."""
+    views = (kernel, *components)
+    return any((promise.name, promise.value) == ("cluster_lockstep", ctas) for v in views for promise in v.promises)
+
+
 @dataclass(frozen=True)
 class Turn:
     """A role with what it does."""
@@ -86,9 +92,12 @@ class Compiler:
         self.by_name = {name: components[i.component] for name, i in kernel.instances.items()}
         self.protocols: dict[tuple[str, str], Protocol] = {}
         clustered = bool(placement.cluster) and self._ranked()
-        self.resources = Resources(kernel, components, placement, CLUSTER_CTAS if paired else 1)
+        cluster = placement.ctas if self._reaching() else 1
+        self.resources = Resources(kernel, components, placement, CLUSTER_CTAS if paired else 1, cluster)
         self.system = self.resources.system
-        self.ctas = CLUSTER_CTAS if paired or clustered else 1
+        self.ctas = max(CLUSTER_CTAS if paired or clustered else 1, cluster)
+        #: Whether the CTAs of a cluster are known to go the same ways: connections that join them need a promise of it.
+        self.lockstep = paired or cluster == 1 or _promised(kernel, self.by_name.values(), cluster)
         self.symbols: dict[tuple[object, ...], int] = {}
         self.meetings: dict[tuple[object, ...], int] = {}
         self.lifetimes = Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel)
@@ -112,6 +121,11 @@ class Compiler:
 
     def _ranked(self) -> bool:
         return any("rank" in stated.text for c in self.by_name.values() for stated in c.protocols.values())
+
+    def _reaching(self) -> bool:
+        """Whether components meet the other CTAs of a cluster, or reach into their memory."""
+        stated = (stated.text for c in self.by_name.values() for stated in c.protocols.values())
+        return any(c.cluster_barriers for c in self.by_name.values()) or any("peer_" in text for text in stated)
 
     def run(self) -> Compiled:
         groups = {key: keys for keys in self.lifetimes.sequences().values() for key in keys}
@@ -247,10 +261,14 @@ class Compiler:
 
     # -- counts
 
-    def count(self, instance: str, text: str, at_least_once: bool) -> int | Named | list[Loop]:
+    def told(self, cta: int) -> tuple[int, ...]:
+        """What goes with a name that is asked for or chosen by: the CTA, where others may be told otherwise."""
+        return () if self.lockstep else (cta,)
+
+    def count(self, cta: int, instance: str, text: str, at_least_once: bool) -> int | Named | list[Loop]:
         """A number, a name that is asked for, or loops by names that are known at launch."""
         if text in self.by_name[instance].ports:
-            symbol = self.symbol(self._call_key(instance, text), text, int(at_least_once))
+            symbol = self.symbol((*self._call_key(instance, text), *self.told(cta)), text, int(at_least_once))
             return Named(symbol, asked=True)
         count = self.counts.of(instance, text)
         if count is None:
@@ -264,7 +282,7 @@ class Compiler:
         if loops is not None:
             return loops
         if self.counts.asks(count):
-            return Named(self.symbol(("expression", count), text, int(at_least_once)))
+            return Named(self.symbol(("expression", count, *self.told(cta)), text, int(at_least_once)))
         return self.whole(instance, text, at_least_once)
 
     def whole(self, instance: str, text: str, at_least_once: bool) -> list[Loop]:

@@ -317,6 +317,11 @@ class _Verdict:
         events = self.found.events
         last = next((i for i in range(len(events) - 2, -1, -1) if _leaves(events[i], record)), None)
         conflict = (len(events) - 1,) if last is None else (last, len(events) - 1)
+        steps = [found.step, *(events[i].step for i in conflict[:-1])]
+        if any(isinstance(step, Touch) and step.peers for step in steps) and last is not None:
+            did = f"{_text(events[last].step, events[last].slot)} of {self.lane(other)}"
+            message = f"{self.me}: {self.doing}, and {did} may not be over: they do not meet between"
+            return _Said("missing-meeting", message, "let both meet at a PL_CLUSTER_BARRIER between the two", conflict)
         if found.place != place:
             message = (
                 f"{self.me} touches '{mine.owner}' ({mine.name}) while {self.lane(other)} may still {doing} "

@@ -33,8 +33,9 @@ def accesses(
     """Make a record for each agent and place that it reads or writes; return what turns a touch into an access.
 
     A write comes after all reads of others and after all writes of other roles: what one role writes in a step, its
-    threads have divided among themselves.  A read comes after all writes.  An agent of several warps must know of its
-    own as of another's, because its warps run apart; but not of a buffer in which each has a part to itself."""
+    threads have divided among themselves, and so have its CTAs what they write in each other's memory.  A read comes
+    after all writes.  An agent of several warps must know of its own as of another's, because its warps run apart; but
+    not of a buffer in which each has a part to itself."""
     agents, places = system.agents, system.places
     for number, (place, write) in dict.fromkeys(touches):
         table = places[place].writes if write else places[place].reads
@@ -43,7 +44,8 @@ def accesses(
             agents[number].own |= table[number]
     shared = overlaps(system)
     for place, others in zip(places, shared, strict=True):
-        place.spoils = tuple(sorted(places[other].written for other in others if places[other].written >= 0))
+        spoils = {places[other].written for other in others} - {place.written, -1}
+        place.spoils = tuple(sorted(spoils))
     made: dict[tuple[int, int, bool], Access] = {}
     numbers = {id(agent): number for number, agent in enumerate(agents)}
 
@@ -55,7 +57,8 @@ def accesses(
             for other in (place, *shared[place]):
                 apart = agent.several and not (other == place and places[place].private)
                 for user, record in places[other].writes.items():
-                    sibling = agents[user].role == agent.role and agents[user].cta == agent.cta
+                    alike = agents[user].cta == agent.cta or (other == place and places[place].peers)
+                    sibling = agents[user].role == agent.role and alike
                     if not (write and sibling) and (user != number or apart):
                         need |= record
                 if write:

@@ -182,10 +182,12 @@ class Meet(Operation):
 
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class Touch(Operation):
-    """Read or write a buffer.  ``waits``: until copies have read it, if there are any."""
+    """Read or write a buffer.  ``waits``: until copies have read it, if there are any.  ``peers``: that of some CTA of
+    the cluster, so ``places`` are those of all."""
 
-    place: int
+    places: tuple[int, ...]
     write: bool
+    peers: bool = False
     waits: bool = False
     accesses: tuple[Access, ...] = ()
 
@@ -321,12 +323,13 @@ class Barrier:
 @dataclass(eq=False, repr=False)
 class Named:
     """A named barrier; or, with a negative number, another place where threads meet: the roles of an exclusive group at
-    a change of turns, the parts of a warp.  ``state`` is the index of its counters: threads that arrived, agents that
-    did."""
+    a change of turns, the parts of a warp, the CTAs of a ``cluster``.  ``state`` is the index of its counters: threads
+    that arrived, agents that did."""
 
     id: int
     threads: int
     state: int
+    cluster: bool = False
     record: int = 0
     users: list[int] = field(default_factory=list[int])
     names: list[str] = field(default_factory=list[str])
@@ -334,6 +337,8 @@ class Named:
 
     @property
     def title(self) -> str:
+        if self.cluster:
+            return "cluster barrier"
         return f"named barrier {self.id}" if self.id >= 0 else "their meeting"
 
 
@@ -345,6 +350,7 @@ class Place:
     ranges: tuple[tuple[str, int, int], ...]
     owner: str
     private: bool = False  # a buffer that is divided among threads, each of which uses its part alone
+    peers: bool = False  # a buffer as other CTAs of the cluster write it: they have divided it among themselves
     written: int = -1  # of a buffer, a counter: it holds what was written
     spoils: tuple[int, ...] = ()  # the counters of buffers that a write makes worthless
     writes: dict[int, int] = field(default_factory=dict[int, int])  # agent -> record

@@ -36,9 +36,10 @@ class Resources:
     """The shared things of one system, made when they are first named."""
 
     def __init__(
-        self, kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement, ctas: int
+        self, kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement, ctas: int, cluster: int
     ) -> None:
-        self.kernel = kernel
+        """``ctas`` share tiles; ``cluster`` are all that reach into each other, in whatever way."""
+        self.kernel, self.cluster = kernel, cluster
         self.components = {name: components[i.component] for name, i in kernel.instances.items()}
         self.ctas = ctas
         self.system = System(kernel.name)
@@ -78,7 +79,7 @@ class Resources:
                 system.counter()
             self.barriers[key] = len(system.barriers)
             expected = self.initialised.get(address, 0)
-            where = f"{name} of CTA {cta}" if self.ctas > 1 else name
+            where = f"{name} of CTA {cta}" if max(self.ctas, self.cluster) > 1 else name
             system.barriers.append(Barrier(where, expected, phase, address=address, location=location))
         return self.barriers[key]
 
@@ -91,14 +92,16 @@ class Resources:
     def instance(self, name: str) -> InstancePlacement:
         return placed_instance(self.kernel.instances[name])
 
-    def barrier_of_threads(self, agent: int, placed: NamedBarrier, name: str, location: Location) -> int:
-        """A named barrier, by its number."""
-        key = (self.system.agents[agent].cta, placed.id)
+    def barrier_of_threads(
+        self, agent: int, placed: NamedBarrier, name: str, location: Location, *, cluster: bool = False
+    ) -> int:
+        """A named barrier of a CTA, or another meeting of its threads or those of a ``cluster``, by its number."""
+        key = (-1 if cluster else self.system.agents[agent].cta, placed.id)
         if key not in self.named:
             state = self.system.counter()
             self.system.counter()
             self.named[key] = len(self.system.named)
-            self.system.named.append(Named(placed.id, placed.threads, state, location=location))
+            self.system.named.append(Named(placed.id, placed.threads, state, location=location, cluster=cluster))
         found = self.system.named[self.named[key]]
         if agent not in found.users:
             found.users.append(agent)
@@ -106,27 +109,45 @@ class Resources:
             found.names.append(name)
         return self.named[key]
 
-    def buffer(self, agent: Agent, instance: str, name: str) -> int | None:
+    def buffer(self, cta: int, instance: str, name: str) -> int | None:
         """A component's own shared or tensor memory."""
         placed, component = self.instance(instance), self.components[instance]
         if name in placed.smem and name in component.smem:
             at = placed.smem[name]
-            ranges = [(f"smem{agent.cta}", at, at + component.smem[name].bytes)]
+            ranges = [(f"smem{cta}", at, at + component.smem[name].bytes)]
         elif name in placed.tmem and name in component.tmem:
             at = placed.tmem[name]
-            ranges = [(f"tmem{agent.cta}", at, at + component.tmem[name].columns)]
+            ranges = [(f"tmem{cta}", at, at + component.tmem[name].columns)]
         else:
             return None
-        found = self.place(("buffer", agent.cta, instance, name), name, f"@{instance}::@{name}", ranges)
+        found = self.place(("buffer", cta, instance, name), name, f"@{instance}::@{name}", ranges)
         if self.system.places[found].written < 0:
             self.system.places[found].private = not self.meets(component)
             self.system.places[found].written = self.system.counter()
         return found
 
+    def peers(self, instance: str, name: str, write: bool) -> tuple[int, ...]:
+        """Such a buffer in each CTA of the cluster, as all of them reach it.  What they write is a place over the
+        buffer, which holds something as soon as any of them has written there."""
+        found: list[int] = []
+        for cta in range(self.cluster):
+            own = self.buffer(cta, instance, name)
+            if own is None:
+                return ()
+            place = self.system.places[own]
+            place.private = False
+            if not write:
+                found.append(own)
+                continue
+            at = self.place(("peers", cta, instance, name), place.name, place.owner, list(place.ranges))
+            self.system.places[at].peers, self.system.places[at].written = True, place.written
+            found.append(at)
+        return tuple(found)
+
     @staticmethod
     def meets(component: Component) -> bool:
         """Whether a component's threads can wait for each other: only then can one read what another wrote."""
-        return bool(component.barriers)
+        return bool(component.barriers or component.cluster_barriers)
 
     def slots(self, cta: int, key: tuple[str, str], port: Port, placed: RingPlacement | LocalRing) -> list[int]:
         """The places of a ring's slots."""
@@ -413,7 +434,7 @@ class Resources:
                 end.staged = [make(agent, touch) for touch in given]
             for step in agent.code:
                 if isinstance(step, Touch):
-                    step.accesses = (make(agent, (step.place, step.write)),)
+                    step.accesses = tuple(make(agent, (place, step.write)) for place in step.places)
 
     def _all_touches(self) -> list[tuple[int, Part]]:
         found: list[tuple[int, Part]] = []
@@ -423,7 +444,8 @@ class Resources:
                     found += [(number, touch) for touch in slot]
                 for part in self.staging.get(id(end), ()):
                     found += [(number, touch) for touch in part]
-            found += [(number, (step.place, step.write)) for step in agent.code if isinstance(step, Touch)]
+            touching = (step for step in agent.code if isinstance(step, Touch))
+            found += [(number, (place, step.write)) for step in touching for place in step.places]
         return found
 
 

@@ -411,15 +411,14 @@ class Machine:
     def _touched(self, number: int, agent: Agent, step: Touch) -> bool:
         self._event(number, step, -1, -1)
         self._touch(number, step, step.accesses, -1)
-        values = self.values
-        for access in step.accesses:
-            place = self.system.places[access.place]
-            if access.write:
+        values, places = self.values, [self.system.places[access.place] for access in step.accesses]
+        if step.write:
+            for place in places:
                 values[place.written] = 1
                 for other in place.spoils:
                     values[other] = 0
-            elif not values[place.written] and not step.waits:
-                raise Unwritten(number, step, place=access.place)
+        elif not step.waits and not any(values[place.written] for place in places):
+            raise Unwritten(number, step, place=step.places[0])
         values[agent.pc] += 1
         return True
 

@@ -154,7 +154,7 @@ class Writer:
     def repeat(
         self, instance: str, count: str, least: bool, stays: bool, body: Callable[[], None], location: Location
     ) -> None:
-        match self.compiler.count(instance, count, least):
+        match self.compiler.count(self.agent.cta, instance, count, least):
             case int(number):
                 self.counted(number, body, location)
             case Named(symbol=symbol, asked=asked):
@@ -173,12 +173,13 @@ class Writer:
         """Whether a loop of the first rounds is followed by one of the others: min(n, 4), then n - 4."""
         if step.count is None or "min" not in step.count:
             return False
-        match self.compiler.count(instance, step.count, step.at_least_once):
+        match self.compiler.count(self.agent.cta, instance, step.count, step.at_least_once):
             case [Loop(names=names, times=1, skipped=skipped, limit=int(limit))]:
                 rest = Loop(names, 0, 1, skipped + limit)
                 counts = (other.count for other in later if isinstance(other, Repeat))
                 return any(
-                    count is not None and self.compiler.count(instance, count, False) == [rest] for count in counts
+                    count is not None and self.compiler.count(self.agent.cta, instance, count, False) == [rest]
+                    for count in counts
                 )
             case _:
                 return False
@@ -292,7 +293,8 @@ class Writer:
         if name is None:
             key = ("choice", self.agent.role, self.agent.cta, instance, of, column)
         else:
-            key = ("choice", *owner_of(self.compiler.by_name[instance], name))
+            owner = owner_of(self.compiler.by_name[instance], name)
+            key = ("choice", *owner, *self.compiler.told(self.agent.cta))
         symbol = self.compiler.symbol(key, name or "choose", ways=len(ways))
         symbol_ = self.system.symbols[symbol]
         symbol_.ways = max(symbol_.ways, len(ways))
@@ -359,6 +361,9 @@ class Writer:
 
     def resource(self, instance: str, component: Component, action: Action, label: str) -> None:
         name = action.subject
+        if name in component.cluster_barriers:
+            self.cluster_meet(instance, component, name, label)
+            return
         if name in component.mbarriers:
             end = self.resources.own_mbarrier(self.index, instance, name, label, action.verb == "arrive")
             if action.verb == "wait":
@@ -374,10 +379,24 @@ class Writer:
                 action.verb, barrier, f"@{instance}::@{name}", label, component.barriers[name].location, bool(part)
             )  # fmt: skip
             return
-        place = self.resources.buffer(self.agent, instance, name)
+        verb, text = action.verb, f"{action.verb} {label}"
+        if verb.startswith("peer_"):
+            write = verb == "peer_write"
+            places = self.resources.peers(instance, name, write)
+            if places:
+                self.emit(ops.Touch(text=text, places=places, write=write, peers=True))
+            return
+        place = self.resources.buffer(self.agent.cta, instance, name)
         if place is not None:  # copies out of it read until they were waited for
-            write, waits = action.verb == "write", action.verb == "stored"
-            self.emit(ops.Touch(text=f"{action.verb} {label}", place=place, write=write, waits=waits))
+            self.emit(ops.Touch(text=text, places=(place,), write=verb == "write", waits=verb == "stored"))
+
+    def cluster_meet(self, instance: str, component: Component, name: str, label: str) -> None:
+        """Meet the threads of the role in every CTA of the cluster.  They arrive at an mbarrier of each CTA and wait at
+        their own; that amounts to a round of all of them, as docs/protocols.md shows."""
+        reference, ctas = f"@{instance}::@{name}", self.resources.cluster
+        place = self.compiler.meeting(("cluster", reference), self.role.thread_count * ctas)
+        where = component.cluster_barriers[name].location
+        self.meet("sync", place, reference, label, where, cluster=True)
 
     def leave(self, turn: Turn) -> None:
         """A role that ends its turn holds no slot of a ring in which another reads on, which would not know of it."""
@@ -390,9 +409,10 @@ class Writer:
         self.meet(verb, change, turn.name, f"the turn of {turn.name}", turn.role.location)
 
     def meet(
-        self, verb: str, placed: NamedBarrier, name: str, label: str, location: Location, partial: bool = False
-    ) -> None:
-        number = self.resources.barrier_of_threads(self.index, placed, name, location)
+        self, verb: str, placed: NamedBarrier, name: str, label: str, location: Location, partial: bool = False, *,
+        cluster: bool = False,
+    ) -> None:  # fmt: skip
+        number = self.resources.barrier_of_threads(self.index, placed, name, location, cluster=cluster)
         text, waits = f"{verb} {label}", verb == "sync"
         self.emit(ops.Meet(text=text, named=number, threads=placed.threads, waits=waits, partial=partial))
 

@@ -133,6 +133,19 @@ struct mbarrier {
   }
 };
 
+// Where the threads of a role meet those of the same role in the other CTAs of the cluster (sm_90).  What any of them did
+// before, in its own shared memory and in the others', comes before what they do after.
+template <class Barrier, class Attributes>
+struct cluster_barrier;
+template <class Barrier, class... A>
+struct cluster_barrier<Barrier, detail::attributes<A...>> {
+  static_assert((true && ... && detail::is_one_of<A, PL_ON_CLUSTER_BARRIER_>()),
+                "PL_CLUSTER_BARRIER: not an attribute; known: " PL_KNOWN_ON_CLUSTER_BARRIER_);
+  PL_STATIC_FN_ void pl_write(detail::writer& w) { detail::write_all<A...>(w); }
+  // Every thread of the role arrives, and waits until those of all CTAs have.
+  static __device__ __forceinline__ void sync(self s) { Barrier::pl_sync(s.id, s.frame); }
+};
+
 // Columns of tensor memory (sm_100a, sm_103a, sm_110a), in the CTA's one allocation, which the linker makes and frees.
 template <class Tmem, int Columns, class... A>
 struct tensor_memory {
@@ -148,6 +161,12 @@ struct tensor_memory {
 };
 
 namespace detail {
+// Where shared memory of this CTA lies in another of its cluster (PTX ISA, mapa).
+__device__ __forceinline__ unsigned address_in(unsigned address, unsigned rank) {
+  unsigned there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  return there;
+}
 template <class T>
 PL_FN_ bool is_role(decltype(&T::pl_enter)*) {
   return true;
@@ -266,13 +285,17 @@ struct parameter<tile_map<Tile>> {
   __device__ void nm::pl_enter(int id, void* frame) { pl_body(::pl::self{id, frame}); }                    \
   __device__ __forceinline__ void nm::pl_body([[maybe_unused]] ::pl::self self)
 
-// PL_SMEM(scratch, float[1024], pl::align<128>);  scratch(self) is a pointer, scratch_smem::address(self) its address.
+// PL_SMEM(scratch, float[1024], pl::align<128>);  scratch(self) is a pointer, scratch_smem::address(self) its address,
+// scratch_smem::peer(self, rank) that of the same buffer in a CTA of the cluster (<pipelink/cluster.cuh>).
 #define PL_SMEM(nm, ...)                                                                                      \
   PL_HERE_                                                                                                    \
   PL_USABLE_(nm, "PL_SMEM: the name cannot be used") \
   struct nm##_smem : ::pl::memory<__VA_ARGS__> {                                                              \
     static __device__ unsigned pl_address(int, void*);                                                        \
     static __device__ __forceinline__ unsigned address(::pl::self self) { return pl_address(self.id, self.frame); } \
+    static __device__ __forceinline__ unsigned peer(::pl::self self, unsigned rank) {                         \
+      return ::pl::detail::address_in(pl_address(self.id, self.frame), rank);                                 \
+    }                                                                                                         \
   };                                                                                                          \
   [[maybe_unused]] static __device__ __forceinline__ nm##_smem::type* nm(::pl::self self) {                   \
     return static_cast<nm##_smem::type*>(__cvta_shared_to_generic(nm##_smem::pl_address(self.id, self.frame))); \
@@ -318,6 +341,16 @@ struct parameter<tile_map<Tile>> {
     static __device__ void pl_wait(int, void*, unsigned, unsigned);  \
   };                                                                 \
   PL_RECORD_(nm, nm, "mbarrier", nm)                                 \
+  static_assert(true, "")
+
+// PL_CLUSTER_BARRIER(met);  met::sync(self): every thread of the role, in every CTA of the cluster.
+#define PL_CLUSTER_BARRIER(nm, ...)                                                                   \
+  PL_HERE_                                                                                            \
+  PL_USABLE_(nm, "PL_CLUSTER_BARRIER: a barrier is not named like its operation, nor pl_...", "sync") \
+  struct nm : ::pl::cluster_barrier<nm, ::pl::detail::attributes<__VA_ARGS__>> {                      \
+    static __device__ void pl_sync(int, void*);                                                       \
+  };                                                                                                  \
+  PL_RECORD_(nm, nm, "cluster_barrier", nm)                                                           \
   static_assert(true, "")
 
 // PL_TMEM(accumulator, 128);  accumulator::address(self) is a tensor-memory address.

@@ -18,6 +18,7 @@ DECLARED = {
     "SMEM": ("smem", [()]),
     "BARRIER": ("barrier", [()]),
     "MBARRIER": ("mbarrier", [()]),
+    "CLUSTER_BARRIER": ("cluster_barrier", [()]),
     "TMEM": ("tmem", [()]),
     "RING": ("port", [("stream", "out"), ("stream", "in")]),
     "LOCAL": ("port", [("stream", "local")]),
