@@ -55,6 +55,7 @@ BROKEN: dict[str, Callable[[Composer], None]] = {
     "barrier": _pipe("writer", "split_reader"),
     "lost_turn": _lost_turn,
     "lost_phase": _alone("lost_phase"),
+    "lost_meeting": _alone("lost_meeting"),
     "healthy": _pipe("writer", "reader"),
 }
 #: GEMMs whose placed IR says that one arrival more empties a slot than there are.

@@ -2,8 +2,8 @@
 
 ``transfer`` with ``debug-hangs`` or ``timeline`` calls :func:`instrument`, which adds ``debug`` to the kernel's launch
 contract: an offset in the parameter block behind the kernel's own fields, where the runtime puts what
-``transfers/watch.cuh`` calls ``pl_watch``, and a table of *sites*, one for each wait of a port and each mbarrier of a
-component's own, with who waits there and who would end the wait.  A contract without ``debug`` gives an ordinary link.
+``transfers/watch.cuh`` calls ``pl_watch``, and a table of *sites*, one for each wait of a port and each mbarrier or
+cluster barrier of a component's own, with who waits there and who would end the wait.  A contract without ``debug`` gives an ordinary link.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.model.watch import OWN_WAIT
 from pipelink.support.watch import BLOCK, BLOCK_ALIGN
 from pipelink.transfers import BY_NAME, placement_of
+from pipelink.transfers.cluster_barrier import SYNC
 
 LANE_THREADS: Final = 128  # a role has one lane for each warpgroup
 
@@ -107,7 +108,7 @@ def _sites(kernel: Kernel, users: Lifetimes) -> Iterator[dict[str, Any]]:
 
 def _own_sites(program: Program, kernel: Kernel, users: Lifetimes) -> Iterator[dict[str, Any]]:
     """Waits at mbarriers of a component's own: by the protocols who waits there and who arrives; where a role states
-    none, whoever may."""
+    none, whoever may.  And where a role meets that of the other CTAs."""
     for instance in kernel.instances.values():
         component = program.components[instance.component]
         for mbarrier in component.mbarriers.values():
@@ -121,6 +122,12 @@ def _own_sites(program: Program, kernel: Kernel, users: Lifetimes) -> Iterator[d
             yield {
                 "port": site, "operation": OWN_WAIT, "ring": site, "stages": mbarrier.count, "users": found["wait"],
                 "arrivers": found["arrive"],
+            }  # fmt: skip
+        for barrier in component.cluster_barriers.values():
+            site = f"@{instance.name}::@{barrier.name}"
+            meeting = _named(users.users(instance.name, barrier.role))
+            yield {
+                "port": site, "operation": SYNC, "ring": site, "stages": 1, "users": meeting, "arrivers": meeting,
             }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Site:
-    """A wait: ``operation`` is acquire, end, wait, take or await of a port, or mbarrier; ``users`` are the roles that
+    """A wait: ``operation`` is acquire, end, wait, take or await of a port, mbarrier, or sync of a cluster; ``users`` are the roles that
     wait here, ``arrivers`` those whose arrivals end the wait.  A ring is named by the port that fills it."""
 
     port: str

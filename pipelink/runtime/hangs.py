@@ -54,14 +54,16 @@ class Waiter:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether other CTAs end the wait; ``stage`` is then the counter, ``parity`` what it has to reach."""
-        return self.site.operation == "await"
+        """Whether other CTAs end the wait; of a signal ``stage`` is the counter, ``parity`` what it has to reach."""
+        return self.site.operation in ("await", "sync")
 
     @property
     def goal(self) -> str:
         """``for slot 2 of ring '@load::@ab' to be filled by @load::@load``."""
         site = self.site
         others = " and ".join(site.arrivers) or "nobody"
+        if site.operation == "sync":
+            return f"at '{site.port}' for the other CTAs of its cluster"
         if self.elsewhere:
             return f"for counter {self.stage} of '{site.port}' to reach {self.parity}, from {others} of any CTA"
         if site.operation == "take":
@@ -74,6 +76,8 @@ class Waiter:
     @property
     def action(self) -> str:
         """``wait of '@mma::@ab', slot 2, phase 1``."""
+        if self.site.operation == "sync":
+            return f"sync of '{self.site.port}', phase {self.parity}"
         if self.elsewhere:
             return f"await of '{self.site.port}', counter {self.stage}"
         if self.site.operation == "mbarrier":
@@ -145,6 +149,8 @@ def explain(kernel: str, debug: Debug, records: Sequence[Record], ctas: int, end
     told = "; ".join(f"{waiter.role} waits {waiter.goal}" for waiter in path)
     if closed:
         end = "a cycle" if len(path) > 1 else "it waits for itself"
+    elif path[-1].site.operation == "sync":
+        end = "not all of them have come"
     elif path[-1].elsewhere:
         end = "it has not, and who signals in this CTA is not the only one who may"
     else:

@@ -235,7 +235,7 @@ def _role(lane: _Lane, events: list[_Event], first: float, last: float) -> Itera
 def _what(event: _Event) -> str:
     """``ab[2]``."""
     port = event.site.port.rpartition("@")[2]
-    return port if event.site.operation in ("take", "end") else f"{port}[{event.stage}]"
+    return port if event.site.operation in ("take", "end", "sync") else f"{port}[{event.stage}]"
 
 
 def _slots(cta: int, sm: int, waits: dict[str, list[_Event]]) -> Iterable[Slice]:

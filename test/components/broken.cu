@@ -125,3 +125,21 @@ PL_ENTRY(drain) {
   totals(self)[blockIdx.x * 128 + drain::thread(self)] = sum;
 }
 }
+// The CTAs of a cluster meet, and one of them does not come.
+PL_COMPONENT(broken::lost_meeting) {
+PL_ROLE(run, pl::warps<4>);
+PL_CLUSTER_BARRIER(met);
+PL_CLUSTER(2, 1, 1);
+PL_PARAM(totals, float*);
+PL_PARAM(steps, int);
+PL_TENSOR(total, float, "4, 128", pl::write);
+PL_TENSOR(value, float, "steps, 32", pl::read);
+PL_BIND(totals, "total");
+PL_GRID("4");
+PL_PROTOCOL(run, "repeat steps { met.sync; } choose { met.sync; } or { }");
+PL_ENTRY(run) {
+  for (int i = 0; i < steps(self); ++i) met::sync(self);
+  if (blockIdx.x != 2) met::sync(self);
+  totals(self)[blockIdx.x * 128 + run::thread(self)] = 1;
+}
+}

@@ -103,6 +103,12 @@ def test_a_phase_that_nobody_completes(package: Callable[[str], Path], record_ha
     assert "device: works" in told
 
 
+def test_a_meeting_to_which_a_cta_does_not_come(package: Callable[[str], Path], record_hang: Record) -> None:
+    told = apart(package, record_hang, "lost_meeting")
+    assert "in CTA 3 of 4: @lost_meeting::@run waits at '@lost_meeting::@met' for the other CTAs of its cluster" in told
+    assert "device: works" in told
+
+
 def test_a_thread_that_cannot_leave(package: Callable[[str], Path], record_hang: Record) -> None:
     """It waits at a named barrier: the kernel traps, the hang is explained all the same, and a new process works."""
     told = apart(package, record_hang, "barrier")

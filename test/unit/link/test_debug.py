@@ -99,6 +99,17 @@ def test_waits_for_own_mbarriers_have_sites(objects: Objects) -> None:
     ]
 
 
+def test_meetings_of_a_cluster_have_sites(objects: Objects) -> None:
+    linked = compose("exchange_read_by_two", objects).link(debug_hangs=True, timeline=True)
+    run = "@read_by_two::@run"
+    assert [(s["port"], s["operation"], s["users"], s["arrivers"]) for s in debug_of(linked)["sites"]] == [
+        ("@read_by_two::@met", "sync", [run], [run])
+    ]
+    lost = link_broken("lost_meeting", objects)
+    assert [site["port"] for site in debug_of(lost)["sites"]] == ["@lost_meeting::@met"]
+    assert "GLOBALTIMER" in sass.disassemble(lost.targets[0].cubin)
+
+
 def test_a_lost_phase_has_a_limit(objects: Objects) -> None:
     linked = link_broken("lost_phase", objects)
     assert [site["port"] for site in debug_of(linked)["sites"]] == ["@lost_phase::@full", "@lost_phase::@empty"]

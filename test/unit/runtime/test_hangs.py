@@ -17,7 +17,7 @@ from pipelink.support.diagnostics import LinkError, render_text
 from pipelink.support.watch import BLOCK, BLOCK_ALIGN
 
 LOAD, MMA, STORE = "@load::@load", "@mma::@run", "@store::@run"
-ACQUIRE, WAIT, TAKE, OWN = range(4)
+ACQUIRE, WAIT, TAKE, OWN, SYNC = range(5)
 DEBUG = Debug(
     offset=64,
     limit_ms=100,
@@ -30,6 +30,7 @@ DEBUG = Debug(
         Site("@mma::@ab", "wait", "@load::@ab", 4, (MMA,), (LOAD,)),
         Site("@store::@turn", "take", "@mma::@turn", 1, (STORE,), (MMA,)),
         Site("@mma::@full", "mbarrier", "@mma::@full", 2, (MMA,), (LOAD,)),
+        Site("@mma::@met", "sync", "@mma::@met", 1, (MMA,), (MMA,)),
     ),
 )
 
@@ -71,6 +72,16 @@ def test_an_mbarrier_of_a_components_own() -> None:
         "@load::@load: @load::@load has ended"
     )
     assert found.notes[0].message.startswith("@mma::@run has waited 0.20 s in the wait for mbarrier 1 of '@mma::@full'")
+
+
+def test_a_meeting_of_a_cluster_to_which_a_cta_does_not_come() -> None:
+    """The role waits for itself in other CTAs, which is no cycle."""
+    found = explained(record(SYNC, 0, parity=1), record(SYNC, 32, parity=1), record(ACQUIRE, 256, stage=3))
+    assert found.message == (
+        "kernel 'gemm' hangs in CTA 5 of 132: @mma::@run waits at '@mma::@met' for the other CTAs of its cluster: not all "
+        "of them have come"
+    )
+    assert found.notes[0].message == "@mma::@run has waited 0.20 s in sync of '@mma::@met', phase 1 (2 warps)"
 
 
 def test_somebody_who_has_ended() -> None:

@@ -24,9 +24,10 @@ DEBUG = Debug(
         Site("@mma::@turn", "take", "@load::@turn", 1, (MMA,), (LOAD,)),
         Site("@load::@ready", "await", "@mma::@ready", 1, (LOAD,), (MMA,)),
         Site("@load::@empty", "mbarrier", "@load::@empty", 2, (LOAD,), (MMA,)),
+        Site("@load::@met", "sync", "@load::@met", 1, (LOAD,), (LOAD,)),
     ),
 )
-ACQUIRE, WAIT, TAKE, AWAIT, OWN = range(5)
+ACQUIRE, WAIT, TAKE, AWAIT, OWN, SYNC = range(6)
 ROOM = 8
 START = 2**32 - 500  # the 32-bit clock wraps
 BASE = 10**18
@@ -68,14 +69,14 @@ def test_waits_and_work() -> None:
         assert near(s.end, cycles[1])
 
 
-def test_waits_for_signals_and_own_mbarriers_are_shown() -> None:
+def test_waits_for_signals_own_mbarriers_and_clusters_are_shown() -> None:
     """With the number of the counter, or of the mbarrier; what comes after is work."""
-    lane_of_load = lane(7, 0, 10_000, (AWAIT, 37, 10, 4000), (OWN, 1, 5000, 5100))
+    lane_of_load = lane(7, 0, 10_000, (AWAIT, 37, 10, 4000), (OWN, 1, 5000, 5100), (SYNC, 0, 6000, 6100))
     timeline = read("gemm", DEBUG, lane_of_load + NOTHING + NOTHING, ROOM, 1)
     named = [(s.name, s.kind) for s in timeline.lanes(0)[LOAD]]
     assert named == [
         ("begin", "work"), ("await ready[37]", "wait"), ("after ready[37]", "work"), ("mbarrier empty[1]", "wait"),
-        ("after empty[1]", "work"),
+        ("after empty[1]", "work"), ("sync met", "wait"), ("after met", "work"),
     ]  # fmt: skip
     assert near(timeline.lanes(0)[LOAD][1].end, 4000)
     assert list(timeline.lanes(0)) == [LOAD]  # neither is a slot of a ring
