@@ -19,8 +19,9 @@ Path = tuple[str | int, ...]
 @dataclass(frozen=True)
 class Change:
     """``place`` names a dictionary: ("kernel",), ("instance", name), ("connect", index, ...), or an operation of a
-    component, ("protocol" | "smem" | "role" | "mbarrier", component, name); each of ``edits`` is a path in it with its
-    new value (None: removed), of an operation the attribute."""
+    component, ("protocol" | "smem" | "role" | "mbarrier", component, name), or a cluster barrier that is left out
+    wherever it is, ("meeting", instance, component, name); each of ``edits`` is a path in it with its new value (None:
+    removed), of an operation the attribute."""
 
     kind: str
     what: str
@@ -35,6 +36,9 @@ class Change:
             view = known[which][of]
             for (attribute,), new in self.edits:
                 view.set(str(attribute), new)
+            return
+        if self.place[0] == "meeting":
+            _forget(kernel, components[self.place[2]], self.place[1], self.place[3])
             return
         if self.place[0] == "kernel":
             targets: list[tuple[Any, str]] = [(kernel, "pipelink.placement")]
@@ -53,6 +57,34 @@ class Change:
                 else:
                     inner[path[-1]] = new
             view.set(key, value)
+
+
+def _forget(kernel: Kernel, component: Component, instance: str, barrier: str) -> None:
+    """Leave out a cluster barrier: its declaration, its place and its steps."""
+    view = kernel.instances[instance]
+    placed = copy.deepcopy(view.data["placement"])
+    del placed["cluster_barriers"][barrier]
+    if not placed["cluster_barriers"]:
+        del placed["cluster_barriers"]
+    view.set("placement", placed)
+    for protocol in component.protocols.values():
+        protocol.set("text", spell(_without(parse_text(protocol.text), barrier)))
+    component.cluster_barriers[barrier].op.erase()
+
+
+def _without(block: Block, subject: str) -> Block:
+    found: list[Step] = []
+    for step in block:
+        match step:
+            case Action() if step.subject == subject:
+                continue
+            case Repeat(body=body) | Until(body=body) | Rank(body=body):
+                found.append(replace(step, body=_without(body, subject)))
+            case Choose(ways=ways):
+                found.append(replace(step, ways=tuple(_without(way, subject) for way in ways)))
+            case _:
+                found.append(step)
+    return tuple(found)
 
 
 def all_changes(kernel: Kernel, components: Mapping[str, Component]) -> Iterator[Change]:
@@ -246,6 +278,7 @@ def _instance(name: str, instance: Instance, kernel: Kernel) -> Iterator[Change]
         for by in (8, -8, 256):
             what = f"{name}::{mbarrier}: {by:+} bytes"
             yield Change("mbarrier", what, place, ((("mbarriers", mbarrier), address + by),))
+    yield from _cluster_barriers(name, instance, placed.get("cluster_barriers", {}))
     for role, one in placed.get("roles", {}).items():
         for other in kernel.instances.values():
             for taken, where in (other.data.get("placement") or {}).get("roles", {}).items():
@@ -268,6 +301,23 @@ def _instance(name: str, instance: Instance, kernel: Kernel) -> Iterator[Change]
             yield Change("ring depth", what, place, (((*at, "stages"), value),))
         yield from _named(kernel, place, (*at, "barrier"), f"{name}::{port}", ring["barrier"])
         yield from _buffers(kernel, place, (*at, "buffers"), f"{name}::{port}", ring["buffers"])
+
+
+def _cluster_barriers(name: str, instance: Instance, placed: dict[str, Any]) -> Iterator[Change]:
+    """Another mbarrier, unit or place of the frame; or none, and nobody who meets there."""
+    for barrier, one in placed.items():
+        others = {f"that of {other}": found["cursor"] for other, found in placed.items() if other != barrier}
+        edits: list[tuple[str, str, Any]] = [
+            *((f"{by:+} bytes", "address", one["address"] + by) for by in (8, -8, 256)),
+            *(("at that of " + other, "address", found["address"]) for other, found in placed.items()),
+            *((f"one a {unit}", "unit", unit) for unit in ("thread", "warp")),
+            *((what, "cursor", value) for what, value in {"a position further": one["cursor"] + 1, **others}.items()),
+        ]
+        for what, key, value in edits:
+            if value != one[key]:
+                at = (("cluster_barriers", barrier, key), value)
+                yield Change("cluster barrier", f"{name}::{barrier}: {what}", ("instance", name), (at,))
+        yield Change("cluster barrier", f"{name}::{barrier}: none", ("meeting", name, instance.component, barrier), ())
 
 
 # -------------------------------------------------------------------------------------------------- contracts
@@ -331,9 +381,13 @@ def _variants(block: Block, component: Component, of: str) -> Iterator[tuple[str
 
 
 def _kind(otherwise: str, component: Component, *steps: Step) -> str:
-    """The kind of a change to steps: of fences, and of bulk copies out of buffers, there are kinds of their own."""
+    """The kind of a change to steps: of fences, of bulk copies out of buffers, and of what CTAs of a cluster do in each
+    other's memory, there are kinds of their own."""
     if any(isinstance(step, Fence) for step in steps):
         return "proxy fence"
+    names = component.cluster_barriers
+    if any(isinstance(s, Action) and (s.subject in names or s.verb.startswith("peer_")) for s in steps):
+        return "cluster meeting"
     stores = ("store", "stored")
     if any(isinstance(s, Action) and s.verb in stores and s.subject in component.smem for s in steps):
         return "bulk store"

@@ -79,6 +79,10 @@ def mbarrier(name: str, arrivals: int, count: int) -> str:
     return op("mbarrier", sym_name=name, arrivals=arrivals, count=count)
 
 
+def cluster_barrier(name: str) -> str:
+    return op("cluster_barrier", sym_name=name)
+
+
 def signal(name: str, direction: str, **more: Any) -> str:
     stated = {"scope": "gpu", "owner": "workspace", "workspace": "flags", "reset": "epoch", **more}
     return op("port", sym_name=name, direction=direction, kind="signal", **stated)

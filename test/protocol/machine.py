@@ -33,7 +33,7 @@ class Use:
 
     index: int
     name: str
-    kind: str  # out, in, local, token_out, token_in, buffer, arrives, waits, signal, await
+    kind: str  # out, in, local, token_out, token_in, buffer, arrives, waits, signal, await, cluster
     mode: str  # r or w
     owner: str  # whose items: the ring's source port and instance, or the buffer
     cta: int
@@ -48,6 +48,7 @@ class Use:
     function: str = "ring"  # ring, cluster, pair: which CTAs an arrival or a copy reaches
     shared: tuple[int, ...] = ()
     divided: bool = False  # a buffer of a component without barriers: each warp has a part to itself
+    peers: bool = False  # a buffer that all CTAs of the cluster write into, each its part
     stored: bool = False  # a buffer that bulk copies read
     slices: int = 1  # of such a buffer, each for one copy: one more than may be in flight when the next is written
     parts: tuple[tuple[str, int], ...] = ()  # who fills a slot: movers, or the TMA of CTAs

@@ -21,6 +21,7 @@ def faults(kernel: Kernel, components: Mapping[str, Component]) -> Iterator[str]
     of = {name: components[instance.component] for name, instance in kernel.instances.items()}
     yield from _fences(kernel, of)
     yield from _units(kernel, of)
+    yield from _clusters(kernel, of)
     yield from _warps(kernel, of)
     yield from _registers(kernel, of)
     yield from _addresses(kernel, of)
@@ -63,6 +64,21 @@ def _units(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
                 yield f"{instance}::{port.name}: one thread of a warpgroup arrives for what {port.touch} do"
             if unit == "warp" and role.one_thread:
                 yield f"{instance}::{port.name}: one thread arrives as a warp"
+
+
+def _clusters(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
+    """A role that meets that of other CTAs arrives by lanes of its warps, which one thread has not; and the parity of
+    each meeting has a place of the frame to itself."""
+    frame = (kernel.data.get("pipelink.placement") or {}).get("cursors", 0)
+    for name, instance in kernel.instances.items():
+        placed = instance.data.get("placement") or {}
+        for barrier, one in placed.get("cluster_barriers", {}).items():
+            declared = of[name].cluster_barriers[barrier]
+            roles = [role for role in of[name].roles.values() if declared.role in (None, role.name)]
+            if one["unit"] == "warp" and any(role.one_thread for role in roles):
+                yield f"{name}::{barrier}: one thread arrives as a warp"
+            if not 0 <= one["cursor"] < frame:
+                yield f"{name}::{barrier}: position {one['cursor']} of a frame of {frame}"
 
 
 def _warps(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from test.protocol.layout import Layout
 from test.protocol.machine import (
     MAX_OPS,
     Counts,
+    Fault,
     Machine,
     Mover,
     Symbol,
@@ -207,13 +208,27 @@ class Builder(Uses):
             declared = component.barriers[action.subject].threads
             name = f"{instance}::{action.subject}"
             self.barrier(mover, name, placed, declared, threads, warps, action.verb == "sync")
+        elif action.subject in component.cluster_barriers:
+            use = self.cluster_barrier(mover.cta, instance, action.subject)
+            arrivals = arrivals_of(mover, use.unit, threads, warps)
+            for other in range(self.ctas):  # lanes arrive in no order; its own CTA may go on before the others know
+                target = (mover.cta + other) % self.ctas
+                mover.ops.append(("summon", use.index, target, arrivals))
+            mover.ops.append(("gather", use.index))
+        elif action.verb.startswith("peer_"):
+            if not self.joined:
+                raise Fault(f"{mover.name} reaches into a CTA that may not have begun, or have ended")
+            self.touched.add((instance, action.subject))
+            uses = self.peers(instance, action.subject, "w" if action.verb == "peer_write" else "r")
+            mover.mentions |= set(uses)
+            mover.ops += [("enter", uses[0], uses), ("leave", uses[0], uses)]
         elif action.subject in component.smem:
             self.touched.add((instance, action.subject))
             address = self.placed(self.instances[instance])["smem"][action.subject]
             size = component.smem[action.subject].bytes
             mode = "w" if action.verb == "write" else "r"
             use = self.buffer(mover.cta, f"{instance}::{action.subject}", address, size, mode)
-            use.divided = not component.barriers
+            use.divided = not (component.barriers or component.cluster_barriers)
             kept = self.stores_kept(instance, action.subject)
             use.stored, use.slices = bool(kept), 1 + max(kept, default=0)
             if action.verb == "store":

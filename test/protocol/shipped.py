@@ -19,6 +19,7 @@ NAMES = (
     "gemm-fp8_block_128x128x128-store-grouped_tiles",
     "gemm-cluster_128x128x64-bias_relu-paired_tiles",
     "gemm-wgmma_128x128x64-staged_store-grouped_tiles",
+    "gemm-cp_async-store_tma-grouped_tiles",
     "gemm-tcgen05_128x128x64-store-grouped_tiles-sm_100a",
     "gemm-tcgen05_pair_256x256x64-store-paired_tiles-sm_100a",
     "placed",

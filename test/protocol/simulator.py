@@ -203,6 +203,9 @@ class Simulator:
             use = self.uses[op[1]]
             stage, parity = self.cursor(state, i, use)
             return self.passed(state, use.cta, use.full + 8 * stage, parity)
+        if kind == "gather":
+            use = self.uses[op[1]]
+            return self.passed(state, use.cta, use.full, self.cursor(state, i, use)[1])
         if kind == "await":
             use = self.uses[op[1]]
             item = self.items(state, i, use)
@@ -315,6 +318,14 @@ class Simulator:
                     )
             case "signal" | "await":
                 self.next_item(s, i, use)
+            case "summon":
+                self.arrive(s, op[2], use.full, op[3])
+            case "gather":
+                self.advance(s, i, use)
+            case "enter":
+                self.enter(s, i, [self.uses[index] for index in op[2]])
+            case "leave":
+                self.leave(s, i, [self.uses[index] for index in op[2]])
             case "begin":
                 self.hold(s, i, use, 0, 0)
                 self.expect_owner(s, mover, use)
@@ -419,7 +430,8 @@ class Simulator:
             if not (writes or other.mode == "w") or not other_mask & mask:
                 continue
             own = other.owner == use.owner and other_item == item
-            siblings = j == i or (j >= 0 and self.movers[j].role == self.movers[i].role)
+            alike = self.movers[j].cta == self.movers[i].cta or (use.peers and other.peers)
+            siblings = j == i or (j >= 0 and self.movers[j].role == self.movers[i].role and alike)
             both_write = writes and other.mode == "w"
             if own and (use.kind != "buffer" or siblings) and (both_write or (use.divided and use.kind == "buffer")):
                 continue
@@ -434,6 +446,22 @@ class Simulator:
     def expect_owner(self, s: list[Any], mover: Mover, use: Use) -> None:
         if use.mode == "r" and any((s[self.cells_at + cell] or ("",))[0] != use.owner for cell in use.cells[0]):
             raise Fault(f"{mover.name} reads {use.name}, which it does not hold: it was not written, or since")
+
+    def enter(self, s: list[Any], i: int, uses: list[Use]) -> None:
+        """Touch a buffer in some CTA of the cluster, which may be any; one of them at least holds what is read."""
+        for use in uses:
+            self.hold(s, i, use, 0, 0)
+        owners = ([(s[self.cells_at + cell] or ("",))[0] for cell in use.cells[0]] for use in uses)
+        if uses[0].mode == "r" and not any(set(found) == {uses[0].owner} for found in owners):
+            raise Fault(f"{self.movers[i].name} reads {uses[0].name} in other CTAs, and it is written in none")
+
+    def leave(self, s: list[Any], i: int, uses: list[Use]) -> None:
+        held = list(s[FIELDS * i + HELD])
+        for use in uses:
+            held.remove((use.index, 0, 0))
+            for cell in use.cells[0] if use.mode == "w" else ():
+                s[self.cells_at + cell] = (use.owner, ())
+        s[FIELDS * i + HELD] = tuple(held)
 
     def store(self, s: list[Any], i: int, use: Use, threads: int) -> None:
         self.claim(s, i, use, 0, 0, use.masks[0])

@@ -101,6 +101,40 @@ class Uses:
             self.uses.append(use)
         return self.known[key]
 
+    def peers(self, instance: str, name: str, mode: str) -> tuple[int, ...]:
+        """A buffer of every CTA of the cluster, as any of them reaches it; what they write there is divided."""
+        address = self.placed(self.instances[instance])["smem"][name]
+        size, key = self.component[instance].smem[name].bytes, f"{instance}::{name}"
+        if mode == "r":
+            return tuple(self.buffer(cta, key, address, size, mode).index for cta in range(self.ctas))
+        found: list[int] = []
+        for cta in range(self.ctas):
+            if (cta, key, "peers") not in self.known:
+                use = Use(len(self.uses), key, "buffer", mode, key, cta, peers=True)
+                use.places = [[("smem", address, address + size)]]
+                self.known[cta, key, "peers"] = use
+                self.uses.append(use)
+            found.append(self.known[cta, key, "peers"].index)
+        return tuple(found)
+
+    @property
+    def joined(self) -> bool:
+        """Whether the CTAs of a cluster meet before their roles begin and after they have ended."""
+        met = any(self.placed(instance).get("cluster_barriers") for instance in self.instances.values())
+        shared = (connect.shared or "pair" in self.placed(connect)["transfer"] for connect in self.kernel.connects)
+        return self.ctas == 1 or met or any(shared)
+
+    def cluster_barrier(self, cta: int, instance: str, name: str) -> Use:
+        """The mbarrier of a CTA at which a role and those of the other CTAs arrive."""
+        key = (cta, instance, name, "cluster")
+        if key not in self.known:
+            placed = self.placed(self.instances[instance])["cluster_barriers"][name]
+            use = Use(len(self.uses), f"{instance}::{name}", "cluster", "r", f"{instance}::{name}", cta)
+            use.full, use.cursor, use.unit = placed["address"], placed["cursor"], placed["unit"]
+            self.known[key] = use
+            self.uses.append(use)
+        return self.known[key]
+
     def signal(self, cta: int, instance: str, port: Port) -> Use:
         """An end of a signal; what waits knows who signals."""
         key = (cta, instance, port.name, port.direction)

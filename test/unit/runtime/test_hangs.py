@@ -78,8 +78,8 @@ def test_a_meeting_of_a_cluster_to_which_a_cta_does_not_come() -> None:
     """The role waits for itself in other CTAs, which is no cycle."""
     found = explained(record(SYNC, 0, parity=1), record(SYNC, 32, parity=1), record(ACQUIRE, 256, stage=3))
     assert found.message == (
-        "kernel 'gemm' hangs in CTA 5 of 132: @mma::@run waits at '@mma::@met' for the other CTAs of its cluster: not all "
-        "of them have come"
+        "kernel 'gemm' hangs in CTA 5 of 132: @mma::@run waits at '@mma::@met' for the other CTAs of its cluster: not "
+        "all of them have come"
     )
     assert found.notes[0].message == "@mma::@run has waited 0.20 s in sync of '@mma::@met', phase 1 (2 warps)"
 
