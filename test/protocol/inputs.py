@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from test.protocol.clusters import CLUSTERS
 from test.protocol.contracts import (
     COLUMNS,
     ITEM,
@@ -15,7 +16,6 @@ from test.protocol.contracts import (
     answers,
     barrier,
     calls,
-    cluster_barrier,
     component,
     count,
     counters,
@@ -469,12 +469,6 @@ def own_mbarriers(slots: int) -> str:
     ) + kernel(a="t.own")
 
 
-def in_cluster(text: str, *parts: str, warps: int = 1, **more: Any) -> str:
-    """CTAs that reach into each other's shared memory, and meet."""
-    declared = role("run", warps, **more) + smem("part", 512) + cluster_barrier("met")
-    return component("t.exchange", declared, *parts, count("n"), says("run", text)) + kernel(e="t.exchange", cluster=2)
-
-
 def exclusive() -> str:
     """Two roles on the same warps, one after the other: the second reads on in the ring of the first, and meets a role
     on other warps."""
@@ -589,14 +583,7 @@ INPUTS: dict[str, str] = {
     "polled": polled(),
     "own_mbarriers_1": own_mbarriers(1),
     "own_mbarriers_2": own_mbarriers(2),
-    "exchange": in_cluster("repeat n { part.write; met.sync; part.peer_read; met.sync; }"),
-    "pushed": in_cluster("repeat n { part.peer_write; met.sync; part.read; met.sync; }", threads="one"),
-    "broadcast": in_cluster("repeat n { rank 0 { part.write; } met.sync; part.peer_read; met.sync; }", warps=2),
-    "in_turn": in_cluster(
-        "repeat n { part.write; met.sync; part.peer_read; other.peer_write; again.sync; other.read; }",
-        smem("other", 512),
-        cluster_barrier("again"),
-    ),
+    **CLUSTERS,
     "exclusive": exclusive(),
     "scratch": scratch(),
     "stored": stored(

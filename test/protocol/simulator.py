@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from test.protocol import stores
+from test.protocol import clusters, stores
 from test.protocol.machine import COMMITS, CURSORS, FIELDS, GROUPS, HELD, ITEMS, MET, Fault, Machine, Mover, Use
 
 State = tuple[Any, ...]
@@ -322,10 +322,9 @@ class Simulator:
                 self.arrive(s, op[2], use.full, op[3])
             case "gather":
                 self.advance(s, i, use)
-            case "enter":
-                self.enter(s, i, [self.uses[index] for index in op[2]])
-            case "leave":
-                self.leave(s, i, [self.uses[index] for index in op[2]])
+            case "enter" | "leave":
+                uses = [self.uses[index] for index in op[2]]
+                (clusters.enter if kind == "enter" else clusters.leave)(self, s, i, uses)
             case "begin":
                 self.hold(s, i, use, 0, 0)
                 self.expect_owner(s, mover, use)
@@ -446,22 +445,6 @@ class Simulator:
     def expect_owner(self, s: list[Any], mover: Mover, use: Use) -> None:
         if use.mode == "r" and any((s[self.cells_at + cell] or ("",))[0] != use.owner for cell in use.cells[0]):
             raise Fault(f"{mover.name} reads {use.name}, which it does not hold: it was not written, or since")
-
-    def enter(self, s: list[Any], i: int, uses: list[Use]) -> None:
-        """Touch a buffer in some CTA of the cluster, which may be any; one of them at least holds what is read."""
-        for use in uses:
-            self.hold(s, i, use, 0, 0)
-        owners = ([(s[self.cells_at + cell] or ("",))[0] for cell in use.cells[0]] for use in uses)
-        if uses[0].mode == "r" and not any(set(found) == {uses[0].owner} for found in owners):
-            raise Fault(f"{self.movers[i].name} reads {uses[0].name} in other CTAs, and it is written in none")
-
-    def leave(self, s: list[Any], i: int, uses: list[Use]) -> None:
-        held = list(s[FIELDS * i + HELD])
-        for use in uses:
-            held.remove((use.index, 0, 0))
-            for cell in use.cells[0] if use.mode == "w" else ():
-                s[self.cells_at + cell] = (use.owner, ())
-        s[FIELDS * i + HELD] = tuple(held)
 
     def store(self, s: list[Any], i: int, use: Use, threads: int) -> None:
         self.claim(s, i, use, 0, 0, use.masks[0])
