@@ -3,7 +3,8 @@
 ``transfer`` with ``debug-hangs`` or ``timeline`` calls :func:`instrument`, which adds ``debug`` to the kernel's launch
 contract: an offset in the parameter block behind the kernel's own fields, where the runtime puts what
 ``transfers/watch.cuh`` calls ``pl_watch``, and a table of *sites*, one for each wait of a port and each mbarrier or
-cluster barrier of a component's own, with who waits there and who would end the wait.  A contract without ``debug`` gives an ordinary link.
+cluster barrier of a component's own, with who waits there and who would end the wait.  A contract without ``debug``
+gives an ordinary link.
 """
 
 from __future__ import annotations

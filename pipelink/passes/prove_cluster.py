@@ -11,6 +11,7 @@ from pipelink.ir.placement import KernelPlacement
 from pipelink.ir.views import Component, Kernel
 from pipelink.model.lifetimes import Lifetimes
 from pipelink.support.diagnostics import Diagnostics
+from pipelink.target import MBARRIER_BYTES
 from pipelink.transfers import joined
 from pipelink.transfers.binder import placed_instance
 
@@ -19,7 +20,11 @@ PEER_VERBS = ("peer_read", "peer_write")  # of another CTA's buffer
 
 def check_cluster(kernel: Kernel, lifetimes: Lifetimes, placement: KernelPlacement, diagnostics: Diagnostics) -> None:
     """Reports ``arrival-count``, ``bad-placement`` and ``peer-lifetime`` of a kernel's components."""
-    arrivals = {group.address: group.arrivals for group in placement.mbarriers if group.count == 1}
+    arrivals = {
+        group.address + MBARRIER_BYTES * index: group.arrivals
+        for group in placement.mbarriers
+        for index in range(group.count)
+    }
     for name, component in lifetimes.components.items():
         _check_barriers(kernel, lifetimes, name, arrivals, placement.ctas, diagnostics)
         _check_lifetime(kernel, name, component, placement.ctas, diagnostics)

@@ -2,8 +2,9 @@
 
 Threads write through the generic proxy, a bulk copy reads through the async proxy, and goes on reading after it was
 issued.  So between a ``write`` and a ``store`` there is a ``fence async``, by whoever wrote before it lets others know,
-or by whoever stores after it knows; and between a ``store`` and the next ``write`` there is a ``stored``, for all that
-lies over the bytes too.  Every way through each protocol of a component is followed, with what is open on it.
+or by whoever stores after it knows (what another CTA of the cluster wrote, by nobody else); and between a ``store`` and
+the next ``write`` there is a ``stored``, for all that lies over the bytes too.  Every way through each protocol of a
+component is followed, with what is open on it.
 """
 
 from __future__ import annotations
@@ -203,6 +204,12 @@ class _Follow:
                 if any(buffer == name for buffer, _ in way.stored):
                     self.said.add((self.of, "async-read", _overwritten(name, "writes")))
                 return replace(way, written=way.written | {name})
+            case "peer_write":  # into other CTAs' memory, which no fence of this CTA is about: it is theirs to fence
+                self.cover(name, way)
+                self.found.told.setdefault(name, self.of)
+                if any(buffer == name for buffer, _ in way.stored):
+                    self.said.add((self.of, "async-read", _overwritten(name, "writes")))
+                return way
             case "store":
                 if name in way.written:
                     self.said.add((self.of, "missing-fence", _unfenced(name, "")))

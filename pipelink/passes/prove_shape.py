@@ -159,6 +159,11 @@ class _Checker:
     def cluster_barriers(self, expected: dict[int, int], owners: dict[int, str]) -> None:
         """The entry initialises the mbarrier of each cluster barrier, and nothing else has it."""
         for instance in self.kernel.instances.values():
+            declared = self.components[instance.component].mbarriers
+            for name, first in placed_instance(instance).mbarriers.items():
+                for at in _slots(first, declared[name].count, MBARRIER_BYTES):
+                    owners.setdefault(at, f"'@{instance.name}::@{name}'")
+        for instance in self.kernel.instances.values():
             for name, placed in placed_instance(instance).cluster_barriers.items():
                 what = f"'@{instance.name}::@{name}'"
                 if placed.address not in expected:

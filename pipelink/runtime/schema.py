@@ -279,7 +279,9 @@ DEBUG: Final = Object(
                     (
                         Row("port", PLACE, "the port that waits"),
                         Row(
-                            "operation", Text("a word", r"[a-z_]{1,32}"), "acquire, end, wait, take, await, sync or mbarrier"
+                            "operation",
+                            Text("a word", r"[a-z_]{1,32}"),
+                            "acquire, end, wait, take, await, sync or mbarrier",
                         ),
                         Row("ring", PLACE, "the port that fills the ring"),
                         Row("stages", Number(0, 1 << 20), "the ring's depth"),

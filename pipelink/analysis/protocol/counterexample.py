@@ -243,7 +243,10 @@ class _Verdict:
         return all(self.values[phase + 3] >> arriver & 1 for arriver in arrivers)
 
     def rate_hint(self, number: int, done: list[int]) -> str | None:
-        if isinstance(self.at(number), Meet):
+        step = self.at(number)
+        if isinstance(step, Meet) and self.system.named[step.named].cluster:
+            return "all CTAs have to come equally often: by calls and named choices only as cluster_lockstep promises"
+        if isinstance(step, Meet):
             return "all who take part in a barrier have to come equally often"
         mine = self.end(number)
         if mine is None:

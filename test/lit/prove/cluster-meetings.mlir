@@ -227,3 +227,111 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.cluster"() {value = [2, 1, 1]} : () -> ()
   "pipelink.grid"() {value = ["2", "1", "1"]} : () -> ()
 }
+
+// -----
+
+// A bulk copy out of what another CTA wrote: the CTA whose memory it is fences
+module @stored attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.smem"() {sym_name = "part", bytes = 512, align = 16} : () -> ()
+  "pipelink.cluster_barrier"() {sym_name = "met"} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat 3 { part.peer_write; met.sync; fence async; part.store; part.stored; met.sync; }"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @stored} : () -> ()
+  "pipelink.cluster"() {value = [2, 1, 1]} : () -> ()
+  "pipelink.grid"() {value = ["2", "1", "1"]} : () -> ()
+}
+
+// -----
+
+// A fence of the other CTA is none
+module @unfenced attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.smem"() {sym_name = "part", bytes = 512, align = 16} : () -> ()
+  "pipelink.cluster_barrier"() {sym_name = "met"} : () -> ()
+  // expected-error @below {{'@a::@run' stores 'part', which 'run' writes, without a fence.proxy.async between on every way [missing-fence]}}
+  "pipelink.protocol"() {of = "run", text = "repeat 3 { part.peer_write; fence async; met.sync; part.store; part.stored; met.sync; }"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @unfenced} : () -> ()
+  "pipelink.cluster"() {value = [2, 1, 1]} : () -> ()
+  "pipelink.grid"() {value = ["2", "1", "1"]} : () -> ()
+}
+
+// -----
+
+// A write into another CTA whose bulk copy may still read
+module @reading attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.smem"() {sym_name = "part", bytes = 512, align = 16} : () -> ()
+  "pipelink.cluster_barrier"() {sym_name = "met"} : () -> ()
+  // expected-error @+2 {{'@a::@run' writes 'part' while a bulk copy of its own may still read it [async-read]}}
+  // expected-error @below {{'@a::@run, CTA 1': peer_write part, and stored part of '@a::@run, CTA 0' may not be over: they do not meet between [missing-meeting]}}
+  "pipelink.protocol"() {of = "run", text = "part.peer_write; met.sync; fence async; part.store; met.sync; part.peer_write; part.stored;"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @reading} : () -> ()
+  "pipelink.cluster"() {value = [2, 1, 1]} : () -> ()
+  "pipelink.grid"() {value = ["2", "1", "1"]} : () -> ()
+}
+
+// -----
+
+// As often as a call says, which may tell each CTA otherwise
+module @asked attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.smem"() {sym_name = "part", bytes = 512, align = 16} : () -> ()
+  "pipelink.cluster_barrier"() {sym_name = "met"} : () -> ()
+  "pipelink.port"() {sym_name = "more", direction = "calls", kind = "call", signature = "bool()"} : () -> ()
+  // expected-error @below {{'@a::@run, CTA 1' waits for ever at cluster barrier (@a::@met), where 32 of 64 threads are: '@a::@run, CTA 0' has finished [barrier-participation]}}
+  "pipelink.protocol"() {of = "run", text = "repeat more { part.write; met.sync; part.peer_read; met.sync; }"} : () -> ()
+}
+module @answer attributes {pipelink.component = {abi = 1}} {
+  "pipelink.port"() {sym_name = "more", direction = "answers", kind = "call", signature = "bool()"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @asked} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @answer} : () -> ()
+  "pipelink.connect"() {source = @a::@more, target = @b::@more} : () -> ()
+  "pipelink.cluster"() {value = [2, 1, 1]} : () -> ()
+  "pipelink.grid"() {value = ["2", "1", "1"]} : () -> ()
+}
+
+// -----
+
+// The same, where somebody promises that it tells all CTAs the same
+module @promised attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.smem"() {sym_name = "part", bytes = 512, align = 16} : () -> ()
+  "pipelink.cluster_barrier"() {sym_name = "met"} : () -> ()
+  "pipelink.port"() {sym_name = "more", direction = "calls", kind = "call", signature = "bool()"} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat more { part.write; met.sync; part.peer_read; met.sync; }"} : () -> ()
+}
+module @answer attributes {pipelink.component = {abi = 1}} {
+  "pipelink.port"() {sym_name = "more", direction = "answers", kind = "call", signature = "bool()"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @promised} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @answer} : () -> ()
+  "pipelink.connect"() {source = @a::@more, target = @b::@more} : () -> ()
+  "pipelink.promise"() {name = "cluster_lockstep", value = 2} : () -> ()
+  "pipelink.cluster"() {value = [2, 1, 1]} : () -> ()
+  "pipelink.grid"() {value = ["2", "1", "1"]} : () -> ()
+}
+
+// -----
+
+// A choice by a name, likewise
+module @named attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  "pipelink.smem"() {sym_name = "part", bytes = 512, align = 16} : () -> ()
+  "pipelink.cluster_barrier"() {sym_name = "met"} : () -> ()
+  // expected-error @below {{'@a::@run, CTA 0' waits for ever at cluster barrier (@a::@met), where 32 of 64 threads are: '@a::@run, CTA 1' has finished [barrier-participation]}}
+  "pipelink.protocol"() {of = "run", text = "choose some { part.write; met.sync; part.peer_read; met.sync; } or { }"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @named} : () -> ()
+  "pipelink.cluster"() {value = [2, 1, 1]} : () -> ()
+  "pipelink.grid"() {value = ["2", "1", "1"]} : () -> ()
+}
