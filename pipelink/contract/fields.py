@@ -81,6 +81,7 @@ class Field(Generic[T]):
         self.attribute = ""  # of the class
         self.converted_once = False
         self._read = read
+        self._read_item: Callable[[Any], Any] | None = None  # of a list
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.key = self.key or name
@@ -124,6 +125,11 @@ class Field(Generic[T]):
         found = copy.copy(self)
         found.written = written
         return found
+
+    @property
+    def holds_integers(self) -> bool:
+        """Whether it is a list of integers, from ``least`` up."""
+        return self.kind == "list" and self._read_item is int
 
     def required_of(self, variant: Variant) -> bool:
         """Whether a declaration of this variant must have it."""
@@ -205,7 +211,9 @@ def span(doc: str, least: int = 1) -> Field[tuple[int, int]]:
 
 def listed(doc: str, read: Callable[[Any], T], least: int = 1) -> Field[tuple[T, ...]]:
     """A list; ``read`` converts each of its items."""
-    return Field("list", doc, lambda value: tuple(map(read, value)), (), least)
+    found: Field[tuple[T, ...]] = Field("list", doc, lambda value: tuple(map(read, value)), (), least)
+    found._read_item = read
+    return found
 
 
 def other(kind: Kind, doc: str, read: Callable[[Any], T], least: int = 1) -> Field[T]:

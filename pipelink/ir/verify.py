@@ -279,6 +279,8 @@ def _verify_value(
         if not spec.least <= low <= high <= MAX_INT:
             message = f"'{key}' of {what} is [{low}, {high}], not a range from {spec.least} up"
             diagnostics.error("bad-range", message, where)
+    elif spec.holds_integers:
+        _verify_ints(value, f"'{key}' of {what}", spec.least, where, diagnostics)
     elif spec.kind == "expr" and isinstance(value, str):
         _verify_expression(value, f"'{key}' of {what}", where, diagnostics)
 
@@ -326,16 +328,10 @@ def _verify_tile(tile: Value, what: str, where: Location, diagnostics: Diagnosti
         diagnostics.error("alignment-unstated", f"{what} states no alignment", where)
     if not tile["shape"]:
         diagnostics.error("wrong-attribute", f"{what} has an empty shape", where)
-    before = len(diagnostics.items)
-    for key in ("shape", "stride", "swizzle"):
-        _verify_ints(tile.get(key, ()), f"'{key}' of {what}", TileRows.fields[key].least, where, diagnostics)
-    if len(diagnostics.items) == before:
-        _verify_size(tile, what, where, diagnostics)
+    _verify_size(tile, what, where, diagnostics)
 
 
 def _verify_param(view: View, what: str, diagnostics: Diagnostics) -> None:
-    if "box" in view.data:
-        _verify_ints(view.data["box"], f"'box' of {what}", 1, view.location, diagnostics)
     if "tile" in view.data:
         _verify_tile(view.data["tile"], f"the tile of {what}", view.location, diagnostics)
 
@@ -426,7 +422,6 @@ def _verify_cluster(view: View, what: str, diagnostics: Diagnostics) -> None:
     if len(values) != 3:
         message = f"{what} has {len(values)} extents, not 3"
         diagnostics.error("wrong-attribute", message, view.location)
-    _verify_ints(values, what, 1, view.location, diagnostics)
 
 
 def _verify_instance(view: View, what: str, diagnostics: Diagnostics) -> None:

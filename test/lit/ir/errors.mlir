@@ -464,3 +464,15 @@ module @a attributes {pipelink.component = {abi = 1}} {
   // expected-error @below {{the tile of param 'n' has no 'layout' [missing-attribute]}}
   "pipelink.param"() {sym_name = "n", type = "tensor_map", bytes = 128, align = 64, tile = {element = "bf16", shape = [16, 32], bytes = 1024, align = 512}} : () -> ()
 }
+
+// -----
+
+// A list of integers holds nothing else
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  // expected-error @below {{'shared' of 'pipelink.connect' holds 'N', not an integer from 0 up [wrong-attribute]}}
+  "pipelink.connect"() {source = @a::@x, target = @b::@x, transfer = "cluster", shared = ["N"]} : () -> ()
+  // expected-error @below {{'shared' of 'pipelink.connect' holds -1, not an integer from 0 up [wrong-attribute]}}
+  "pipelink.connect"() {source = @a::@y, target = @b::@y, transfer = "cluster", shared = [1, -1]} : () -> ()
+  // expected-error @below {{'shared' of 'pipelink.connect' holds True, not an integer from 0 up [wrong-attribute]}}
+  "pipelink.connect"() {source = @a::@z, target = @b::@z, shared = [true]} : () -> ()
+}
