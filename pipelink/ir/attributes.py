@@ -105,9 +105,18 @@ def attributes_of(op: ir.Operation) -> dict[str, Value]:
     return {name: _convert(attribute, 0) for name, attribute in op.attributes.items()}
 
 
+def to_name(text: str, where: Location = UNKNOWN) -> str:
+    """``text`` as a name in the IR.  Raises LinkError ``wrong-attribute`` where it is no Unicode."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise error("wrong-attribute", f"the name {shown(text)} has lone surrogates, which are no text", where) from None
+    return text
+
+
 def to_attribute(value: Value, context: ir.Context, where: Location = UNKNOWN) -> ir.Attribute:
     """The attribute of a Python value that stands at ``where``; integers are i64.  Raises TypeError for other types,
-    and LinkError ``wrong-attribute`` for an integer that is none."""
+    and LinkError ``wrong-attribute`` for an integer that is none and a name that is no text."""
     match value:
         case ir.Attribute():
             return value
@@ -122,14 +131,15 @@ def to_attribute(value: Value, context: ir.Context, where: Location = UNKNOWN) -
         case str():
             return ir.StringAttr.get(utf8(value), context)
         case SymbolRef():
-            if len(value.path) == 1:
-                return ir.FlatSymbolRefAttr.get(value.path[0], context)
+            path = [to_name(name, where) for name in value.path]
+            if len(path) == 1:
+                return ir.FlatSymbolRefAttr.get(path[0], context)
             with context:  # the binding builds the nested references in the current context, whatever it is given
-                return ir.SymbolRefAttr.get(list(value.path))
+                return ir.SymbolRefAttr.get(path)
         case Opaque():
             return ir.Attribute.parse(value.text, context)
         case Mapping():
-            return ir.DictAttr.get({str(k): to_attribute(v, context, where) for k, v in value.items()}, context)
+            return ir.DictAttr.get({to_name(str(k), where): to_attribute(v, context, where) for k, v in value.items()}, context)
         case Sequence():
             return ir.ArrayAttr.get([to_attribute(v, context, where) for v in value], context)
         case _:

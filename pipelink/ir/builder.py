@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pipelink.contract.vocabulary import ABI
-from pipelink.ir.attributes import SymbolRef, Value, to_attribute
+from pipelink.ir.attributes import SymbolRef, Value, to_attribute, to_name
 from pipelink.ir.dialect import load_dialect
 from pipelink.ir.locations import from_location
 from pipelink.support.diagnostics import UNKNOWN, Location
@@ -35,7 +35,7 @@ class ModuleBuilder:
     ) -> None:
         self.context = outer.context
         inner = ir.Module.create(from_location(location, self.context)).operation
-        inner.attributes["sym_name"] = ir.StringAttr.get(name, self.context)
+        inner.attributes["sym_name"] = ir.StringAttr.get(to_name(name, location), self.context)
         for key, value in attributes.items():
             inner.attributes[key] = to_attribute(value, self.context, location)
         block = outer.operation.regions[0].blocks[0]

@@ -1,13 +1,16 @@
 """Print and parse are inverse on whatever the builder can make, in our context and in a foreign one."""
 
 import keyword
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelink.ir import SymbolRef, builder, new_context, parse, program, to_attribute, to_python, verify
 from pipelink.ir.views import View
+from pipelink.support.diagnostics import LinkError
 from pipelink.support.mlir import ir
 
 CONTEXT = new_context()
@@ -109,3 +112,19 @@ def test_attributes_convert_both_ways(value: Any) -> None:
     attribute = to_attribute(value, CONTEXT)
     assert to_python(attribute) == value
     assert to_python(ir.Attribute.parse(str(attribute), CONTEXT)) == value
+
+
+@pytest.mark.parametrize(
+    "add",
+    [
+        lambda module: builder.component(module, "\ud800"),
+        lambda module: builder.kernel(module, "\ud800", target="sm_90a"),
+        lambda module: builder.kernel(module, "k", target="sm_90a").instance("a", "\ud800"),
+        lambda module: builder.kernel(module, "k", target="sm_90a").instance("a", "b", rename={"\ud800": "x"}),
+        lambda module: builder.kernel(module, "k", target="sm_90a").connect(("a", "\ud800"), ("b", "x")),
+    ],
+    ids=["component", "kernel", "symbol", "key", "port"],
+)
+def test_names_are_text(add: Callable[[ir.Module], Any]) -> None:
+    with pytest.raises(LinkError, match=r"the name .* has lone surrogates, which are no text \[wrong-attribute\]"):
+        add(builder.module(CONTEXT))
