@@ -81,7 +81,7 @@ class Field(Generic[T]):
         self.attribute = ""  # of the class
         self.converted_once = False
         self._read = read
-        self._read_item: Callable[[Any], Any] | None = None  # of a list
+        self.read_item: Callable[[Any], Any] | None = None  # of a list
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.key = self.key or name
@@ -129,7 +129,7 @@ class Field(Generic[T]):
     @property
     def holds_integers(self) -> bool:
         """Whether it is a list of integers, from ``least`` up."""
-        return self.kind == "list" and self._read_item is int
+        return self.kind == "list" and self.read_item is int
 
     def required_of(self, variant: Variant) -> bool:
         """Whether a declaration of this variant must have it."""
@@ -212,7 +212,7 @@ def span(doc: str, least: int = 1) -> Field[tuple[int, int]]:
 def listed(doc: str, read: Callable[[Any], T], least: int = 1) -> Field[tuple[T, ...]]:
     """A list; ``read`` converts each of its items."""
     found: Field[tuple[T, ...]] = Field("list", doc, lambda value: tuple(map(read, value)), (), least)
-    found._read_item = read
+    found.read_item = read
     return found
 
 
