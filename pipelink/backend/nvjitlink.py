@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pipelink.backend import libraries
+from pipelink.support import crash
 from pipelink.support.diagnostics import UNKNOWN, LinkError, Location, Note, error
 from pipelink.support.inputs import FATBIN_MAGIC
 
@@ -133,9 +134,11 @@ def _complete(images: Sequence[Image], arguments: Sequence[str], *, ptx: bool) -
                 # nvcc's objects hold packed images, which stay in a fatbin of their own
                 packed = image.data.startswith(FATBIN_MAGIC)
                 kind = nvjitlink.InputType.FATBIN if packed else nvjitlink.InputType.LTOIR
-                nvjitlink.add_data(handle, kind, image.data, len(image.data), image.name)
+                with crash.calling("nvJitLink", "nvjitlink-failed", [image.name]):
+                    nvjitlink.add_data(handle, kind, image.data, len(image.data), image.name)
             current = ""
-            nvjitlink.complete(handle)
+            with crash.calling("nvJitLink", "nvjitlink-failed", [image.name for image in images]):
+                nvjitlink.complete(handle)
         except nvjitlink.nvJitLinkError as problem:
             raise _Refusal(str(problem), _log(handle), current) from None
         try:

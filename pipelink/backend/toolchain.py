@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pipelink.backend import libraries
+from pipelink.support import crash
 from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, Location, Note, error
 from pipelink.support.outputs import encoded
 
@@ -145,7 +146,8 @@ def _compile(
     status, program = nvrtc.nvrtcCreateProgram(encoded(source), name.encode(), 0, [], [])
     _require(nvrtc, status)
     try:
-        (status,) = nvrtc.nvrtcCompileProgram(program, len(options), [encoded(option) for option in options])
+        with crash.calling("NVRTC", "compile-error", [name]):
+            (status,) = nvrtc.nvrtcCompileProgram(program, len(options), [encoded(option) for option in options])
         if int(status):
             raise _failure(name, _log(nvrtc, program) or _text(nvrtc, status))
         if diagnostics is not None and (log := _log(nvrtc, program)):

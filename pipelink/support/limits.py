@@ -16,6 +16,7 @@ COMPILER_MEMORY: Final = 8 << 30  # bytes of address space once a compiler of th
 REPRODUCER: Final = 256 << 20  # bytes of inputs that are kept after a crash
 RESPONSE_BYTES: Final = 1 << 20  # bytes of all `@file`s of a command line together
 ARGUMENTS: Final = 100_000  # words of a command line, those of its `@file`s included
+RESPONSE_FILES: Final = 1000  # `@file`s of a command line, each as often as it is named
 RESPONSE_DEPTH: Final = 8  # `@file`s that name `@file`s
 HEADERS: Final = 20_000  # files that a dependency file names
 PIPELINE_TEXT: Final = 10_000  # characters of a pass pipeline

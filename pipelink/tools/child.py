@@ -22,17 +22,19 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from pipelink.support import limits, memory
-from pipelink.support.diagnostics import LinkError, Note, error
+from pipelink.support import crash, limits, memory
+from pipelink.support.diagnostics import UNKNOWN, LinkError, Location, Note, error
 from pipelink.support.inputs import reason
 from pipelink.support.outputs import encoded
 from pipelink.tools.console import Console
 
 HANDLED = 77  # the child's exit status after it has reported errors; any other but 0 is a crash
-TERMINATED = 143  # what shells report after SIGTERM
+INTERRUPTED = 130  # what shells report after Ctrl-C
+TERMINATED = 143  # and after SIGTERM
 _STOPS = frozenset({signal.SIGINT, signal.SIGTERM})
 _STARTED_OUTPUT_LINES = 40  # of a crashed child's stderr, kept as notes
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl(2)
+_CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT})
 _NO_MEMORY = (b"bad_alloc", b"out of memory", b"Cannot allocate memory", b"std::length_error")
 
 
@@ -53,7 +55,12 @@ class Child:
         """The tool's exit status.  Raises KeyboardInterrupt."""
         sys.stdout.flush()
         sys.stderr.flush()
-        with open(os.memfd_create("stderr"), "w+b") as captured:
+        try:
+            crash.watch()
+            capture = os.memfd_create("stderr")
+        except OSError as problem:
+            return self._not_started(problem)
+        with open(capture, "w+b") as captured:
             # Held back until both sides are ready: else the parent could go and leave the child behind.
             signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
             parent = os.getpid()
@@ -61,8 +68,7 @@ class Child:
                 pid = os.fork()
             except OSError as problem:
                 signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
-                self._say(error("no-process", f"{self.console.name} cannot start a process: {reason(problem)}"))
-                return 1
+                return self._not_started(problem)
             if pid == 0:
                 self._be_child(captured.fileno(), parent)
             status = self._wait(pid)
@@ -71,9 +77,16 @@ class Child:
         if status is not None and os.WIFEXITED(status) and os.WEXITSTATUS(status) in (0, HANDLED):
             self.console.say(said.decode(errors="replace"))
             return 0 if os.WEXITSTATUS(status) == 0 else 1
+        if status is not None and os.WIFEXITED(status) and os.WEXITSTATUS(status) == INTERRUPTED:
+            self.console.say(said.decode(errors="replace"))
+            return INTERRUPTED
         if self.terminated:
             return TERMINATED
         self._say(self._crash(status, said))
+        return 1
+
+    def _not_started(self, problem: OSError) -> int:
+        self._say(error("no-process", f"{self.console.name} cannot start a process: {reason(problem)}"))
         return 1
 
     def _say(self, problem: LinkError) -> None:
@@ -91,6 +104,7 @@ class Child:
             memory.confine(self.memory_limit)
             self.console.error_fd = os.dup(2)
             os.dup2(captured, 2)
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy, which the solver imports, starts no threads
             status = self.work()
             sys.stdout.flush()
             sys.stderr.flush()
@@ -132,20 +146,27 @@ class Child:
         name = self.console.name
         if any(words in said for words in _NO_MEMORY):
             return no_memory(name, self.memory_limit)
+        calls = crash.calls() if status is not None and os.WIFSIGNALED(status) else []
         lines = said.decode(errors="replace").strip().splitlines()
         shown = [Note(line.strip()[:300]) for line in lines[:_STARTED_OUTPUT_LINES]]
+        where, hint = UNKNOWN, None
         if status is None:
             id, what = "time-limit", f"{name} did not finish in {self.time_limit:g} seconds"
         elif os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
             killer = signal.Signals(number).name if number in signal.valid_signals() else str(number)
             id, what = "internal-error", f"{name} died of {killer}"
+            if calls and number in _CRASHES:  # a library of the vendor, of what it was given
+                names = list(dict.fromkeys(name for call in calls for name in call.names))
+                libraries = " or ".join(dict.fromkeys(call.library for call in calls))
+                id, what = calls[0].id, f"{libraries} died of {killer}, given {', '.join(map(repr, names))}"
+                where, hint = Location(names[0]) if len(names) == 1 else UNKNOWN, "it may be damaged: compile it again"
         else:
             id, what = "internal-error", f"{name} ended with status {os.WEXITSTATUS(status)}"
         reproducer = self._write_reproducer(what, said)
         if reproducer:
             shown.insert(0, Note(f"the inputs are kept in {reproducer}"))
-        return error(id, what, notes=shown)
+        return error(id, what, where, notes=shown, hint=hint)
 
     def _write_reproducer(self, what: str, said: bytes) -> str | None:
         """A tar file with the command line, the inputs and the child's stderr, for its owner alone; None if it cannot
@@ -154,7 +175,7 @@ class Child:
         total = 0
         for index, path in enumerate(self.console.sources.inputs):
             # what is no regular file was read by the child, and is gone
-            if path != "-" and not Path(path).is_file():
+            if path != "-" and not os.path.isfile(path):
                 continue
             try:
                 data = self.console.read(path)

@@ -20,11 +20,9 @@ from typing import NoReturn
 from pipelink.support import limits, memory
 from pipelink.support.diagnostics import LinkError, Note, error
 from pipelink.support.inputs import Sources, read_descriptor, reason, text_or_object
-from pipelink.tools.child import HANDLED, Child, no_memory
+from pipelink.tools.child import HANDLED, INTERRUPTED, Child, no_memory
 from pipelink.tools.console import STDIN, Console, drop_stdout
 from pipelink.tools.responses import Responses
-
-_INTERRUPTED = 130  # what shells report after Ctrl-C
 
 
 class ToolParser(argparse.ArgumentParser):
@@ -114,7 +112,8 @@ def run_tool(parser: ToolParser, body: Body, inputs: Inputs, argv: Sequence[str]
         if "-" in named:
             console.stdin = console.sources.texts[STDIN] = read_descriptor(0, STDIN, text_or_object)
         if arguments.in_process:
-            return 1 if _work(body, arguments, console) else 0
+            status = _work(body, arguments, console)
+            return 1 if status == HANDLED else status
 
         def work() -> int:
             return _work(body, arguments, console)
@@ -127,7 +126,7 @@ def run_tool(parser: ToolParser, body: Body, inputs: Inputs, argv: Sequence[str]
     except SystemExit as request:  # --help and --version
         return request.code if isinstance(request.code, int) else 0
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return INTERRUPTED
     except BrokenPipeError:  # nobody reads what it says of itself
         drop_stdout()
         return 1
@@ -159,7 +158,7 @@ def _open_streams() -> None:
 
 
 def _work(body: Body, arguments: argparse.Namespace, console: Console) -> int:
-    """Run the body and report; 0 or HANDLED."""
+    """Run the body and report; 0, HANDLED or INTERRUPTED."""
     gc.set_threshold(200_000, 50, 50)  # a tool lives for a second, of which collecting garbage would take 3%
     collected = console.diagnostics
     try:
@@ -174,7 +173,7 @@ def _work(body: Body, arguments: argparse.Namespace, console: Console) -> int:
         drop_stdout()
         return HANDLED
     except KeyboardInterrupt:
-        return HANDLED
+        return INTERRUPTED
     except MemoryError:
         memory.for_compilers()  # what the message takes
         reported = [*collected.items, *no_memory(console.name, arguments.memory_limit).diagnostics]

@@ -40,6 +40,9 @@ class Responses:
     def _read(self, path: str) -> list[str]:
         data = read_input(path, limits.RESPONSE_BYTES)
         self.files.append(path)
+        if len(self.files) > limits.RESPONSE_FILES:
+            message = f"the command line names more than {limits.RESPONSE_FILES} response files"
+            raise error("usage", message, Location(path))
         self._bytes += len(data) + 1
         if self._bytes > limits.RESPONSE_BYTES:
             message = f"the response files together have more than {limits.RESPONSE_BYTES} bytes"

@@ -1,6 +1,7 @@
 """The tools' frame: crashes, hangs, time limits and outputs, as the caller sees them."""
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelink.support import memory
+from pipelink.support import crash, limits, memory
 from pipelink.support.diagnostics import LinkError, error
 from pipelink.support.outputs import write_file
 from pipelink.tools.common import ToolParser, run_tool
@@ -79,6 +80,65 @@ def test_a_crash_keeps_the_inputs(
         assert archive.getnames() == ["command.txt", "stderr.txt", "input0-in.mlir"]
 
 
+@pytest.mark.parametrize("names", [("bad.o",), ("bad.o", "good.o")])
+def test_a_crash_of_a_compiler_is_said_of_its_inputs(
+    names: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def body(_: argparse.Namespace, console: Console) -> None:
+        with crash.calling("nvJitLink", "nvjitlink-failed", ["earlier.o"]):
+            pass
+        with crash.calling("nvJitLink", "nvjitlink-failed", names):
+            signal.signal(signal.SIGSEGV, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGSEGV)
+
+    assert run(body) == 1
+    said = capfd.readouterr().err
+    place = "bad.o: " if len(names) == 1 else ""
+    given = ", ".join(map(repr, names))
+    assert said.startswith(f"{place}error: nvJitLink died of SIGSEGV, given {given} [nvjitlink-failed]\n")
+    assert "hint: it may be damaged" in said
+    assert "the inputs are kept in" in said
+
+
+def test_a_crash_elsewhere_is_none_of_a_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def body(_: argparse.Namespace, console: Console) -> None:
+        with contextlib.suppress(ValueError), crash.calling("NVRTC", "compile-error", ["a.cu"]):
+            raise ValueError
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    assert run(body) == 1
+    assert "error: pl-test died of SIGKILL [internal-error]" in capfd.readouterr().err
+
+
+def test_an_interrupt_of_the_child_alone(capfd: pytest.CaptureFixture[str]) -> None:
+    """As libraries send it when they are refused a thread; what they said is shown."""
+
+    def body(_: argparse.Namespace, console: Console) -> None:
+        os.write(2, b"no thread\n")
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(10)
+
+    assert run(body) == 130
+    assert capfd.readouterr().err == "no thread\n"
+    assert run(body, "--in-process") == 130
+
+
+def test_no_more_files_is_an_error(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    def refuse(_: str) -> int:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(os, "memfd_create", refuse)
+    assert run(lambda _, __: None) == 1
+    assert capfd.readouterr().err == "error: pl-test cannot start a process: too many open files [no-process]\n"
+
+
 def test_a_silent_exit_is_a_crash(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -118,6 +178,11 @@ def test_nested_response_files_end(tmp_path: Path) -> None:
     assert Responses().expand(["first", f"@{loop}"]) == ["first", "a", "b c # not a comment", "\n--x"]
     loop.write_text("'open")
     with pytest.raises(LinkError, match="usage"):
+        Responses().expand([f"@{loop}"])
+    empty = tmp_path / "empty.rsp"
+    empty.touch()
+    loop.write_text(f"@{empty} " * limits.RESPONSE_FILES)
+    with pytest.raises(LinkError, match="the command line names more than 1000 response files"):
         Responses().expand([f"@{loop}"])
 
 
