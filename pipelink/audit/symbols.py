@@ -33,6 +33,7 @@ from pipelink.backend import libnvvm, nvjitlink
 from pipelink.backend.nvjitlink import demangle
 from pipelink.backend.ptx_symbols import PLACEHOLDER, Function, Symbol, Table, Variable, parse
 from pipelink.support.diagnostics import Diagnostic, Diagnostics, Location, Note
+from pipelink.support.inputs import reason
 
 _KEEP, _KEPT = "pl_keep", "pl_roots"  # what is added to an input: a kernel, and the table of what it keeps
 _INTERNAL: Final = "_INTERNAL_"  # in the names of functions that are static or in an anonymous namespace
@@ -78,19 +79,24 @@ def defines(data: bytes, symbol: str, arch: str) -> bool:
     return table is not None and table.defines(symbol)
 
 
-def apart(inputs: Sequence[Input], arch: str, diagnostics: Diagnostics) -> Undefined | None:
-    """As :func:`compare`, in a process of its own; None if that does not end well."""
+class NotCompared(Exception):
+    """The process did not answer; its text says why."""
+
+
+def apart(inputs: Sequence[Input], arch: str, diagnostics: Diagnostics) -> Undefined:
+    """As :func:`compare`, in a process of its own.  Raises NotCompared."""
     answer = _ask({"arch": arch, "inputs": [_plain(item) for item in inputs]})
-    if answer is None:
-        return None
     diagnostics.items += [Diagnostic.from_json(item) for item in answer["diagnostics"]]
     return Undefined.from_json(answer["undefined"])
 
 
 def defines_apart(data: bytes, symbol: str, arch: str) -> bool:
     """As :func:`defines`, in a process of its own."""
-    answer = _ask({"arch": arch, "inputs": [_plain(Input("object", "", data, arch, {}))], "symbol": symbol})
-    return answer is not None and bool(answer["defined"])
+    try:
+        answer = _ask({"arch": arch, "inputs": [_plain(Input("object", "", data, arch, {}))], "symbol": symbol})
+    except NotCompared:
+        return False
+    return bool(answer["defined"])
 
 
 def main() -> None:
@@ -111,7 +117,7 @@ def _plain(item: Input) -> dict[str, Any]:
     return {**vars(item), "roots": dict(item.roots)}
 
 
-def _ask(question: Mapping[str, Any]) -> dict[str, Any] | None:
+def _ask(question: Mapping[str, Any]) -> dict[str, Any]:
     begin = f"import sys; sys.path[:] = {sys.path!r}; from pipelink.audit.symbols import main; main()"
     try:
         done = subprocess.run(
@@ -122,8 +128,12 @@ def _ask(question: Mapping[str, Any]) -> dict[str, Any] | None:
             check=True,
         )
         return json.loads(done.stdout)
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return None
+    except OSError as problem:
+        raise NotCompared(f"no process can be started for it: {reason(problem)}") from problem
+    except subprocess.TimeoutExpired as problem:
+        raise NotCompared(f"it takes more than {_SECONDS} seconds") from problem
+    except (ValueError, subprocess.SubprocessError) as problem:
+        raise NotCompared("nvJitLink fails") from problem
 
 
 def title(item: Input, symbol: str) -> str:

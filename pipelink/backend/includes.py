@@ -6,6 +6,7 @@ header that the compiler can have read, and perhaps more.  Headers of the CUDA t
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +33,7 @@ def find_headers(source: Path, folders: Sequence[Path], toolkit: Sequence[Path])
             name = (quoted or angled).decode("utf-8", "surrogateescape")
             for folder in ([current.parent] if quoted else []) + list(folders):
                 header = folder / name
-                if not header.is_file():
+                if not os.path.isfile(header):
                     continue
                 if header.resolve() not in seen and not any(s in header.resolve().parents for s in system):
                     seen.add(header.resolve())

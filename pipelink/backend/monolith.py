@@ -11,6 +11,7 @@ target, so that both pass through the same stages; otherwise NVRTC makes the cub
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -256,7 +257,7 @@ def find_sources(components: Iterable[Component], directories: Iterable[Path]) -
     found: dict[Path, None] = {}
     for component in components:
         name = component.location.file
-        match = next((d / Path(name).name for d in searched if name and (d / Path(name).name).is_file()), None)
+        match = next((d / Path(name).name for d in searched if name and os.path.isfile(d / Path(name).name)), None)
         if match is None:
             raise error(
                 "source-not-found",

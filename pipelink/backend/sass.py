@@ -19,6 +19,7 @@ from pathlib import Path
 
 from pipelink.backend import toolchain
 from pipelink.support.diagnostics import Note, error
+from pipelink.support.inputs import reason
 
 INTERNAL_PREFIX = "$__internal_"  # ptxas's own helpers: division slow paths, tcgen05 guard rails
 UNKNOWN_CALLEE = "an address in a register"
@@ -149,14 +150,14 @@ def disassemble_lines(cubin: bytes) -> str:
 
 
 def _nvdisasm(cubin: bytes, *options: str) -> str:
-    with tempfile.TemporaryDirectory(prefix="pipelink-") as folder:
-        path = Path(folder) / "kernel.cubin"
-        path.write_bytes(cubin)
-        command = [str(toolchain.nvdisasm()), "-c", *options, str(path)]
-        try:
+    try:
+        with tempfile.TemporaryDirectory(prefix="pipelink-") as folder:
+            path = Path(folder) / "kernel.cubin"
+            path.write_bytes(cubin)
+            command = [str(toolchain.nvdisasm()), "-c", *options, str(path)]
             run = subprocess.run(command, capture_output=True, text=True, check=False)
-        except OSError as problem:
-            raise error("disassembly-failed", f"cannot run nvdisasm: {problem}") from problem
+    except OSError as problem:  # no folder or no room for temporary files, or no process
+        raise error("disassembly-failed", f"cannot run nvdisasm: {reason(problem)}") from problem
     if run.returncode:
         raise error(
             "disassembly-failed",

@@ -110,7 +110,8 @@ def to_name(text: str, where: Location = UNKNOWN) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise error("wrong-attribute", f"the name {shown(text)} has lone surrogates, which are no text", where) from None
+        message = f"the name {shown(text)} has lone surrogates, which are no text"
+        raise error("wrong-attribute", message, where) from None
     return text
 
 
@@ -139,7 +140,8 @@ def to_attribute(value: Value, context: ir.Context, where: Location = UNKNOWN) -
         case Opaque():
             return ir.Attribute.parse(value.text, context)
         case Mapping():
-            return ir.DictAttr.get({to_name(str(k), where): to_attribute(v, context, where) for k, v in value.items()}, context)
+            entries = {to_name(str(k), where): to_attribute(v, context, where) for k, v in value.items()}
+            return ir.DictAttr.get(entries, context)
         case Sequence():
             return ir.ArrayAttr.get([to_attribute(v, context, where) for v in value], context)
         case _:

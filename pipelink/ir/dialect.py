@@ -7,6 +7,7 @@ wrong in the dialect's own words; MLIR's message is kept for what the verifier d
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from functools import cache
@@ -71,7 +72,7 @@ def _holds(path: str, data: bytes) -> bool:
     """Whether MLIR can read the text from this file: a regular one, with a name that MLIR can print."""
     try:
         path.encode()
-        return Path(path).is_file() and read_input(path, limits.TEXT_BYTES) == data
+        return os.path.isfile(path) and read_input(path, limits.TEXT_BYTES) == data
     except (LinkError, OSError, ValueError):
         return False
 

@@ -6,6 +6,7 @@ Whatever is kept depends on this package's own sources and on the versions of th
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 from collections.abc import Iterable, Sequence
@@ -130,7 +131,7 @@ def _add_files(key: Key, words: str, depth: int = 0) -> None:
     """The content of every file that an option may name, such as ``-Xptxas=--options-file=FILE``, and of those that it
     names."""
     for word in dict.fromkeys(_WORD.findall(words)) if depth <= limits.RESPONSE_DEPTH else ():
-        if Path(word).is_file():
+        if os.path.isfile(word):
             content = read_input(word, limits.RESPONSE_BYTES)
             key.add("file", content)
             _add_files(key, content.decode(errors="surrogateescape"), depth + 1)

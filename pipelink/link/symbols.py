@@ -104,14 +104,17 @@ class Symbols:
         if not self._inputs:
             self._undefined.append(Undefined({}, {}))
             return
-        undefined = symbols.apart(self._inputs, arch, found)
-        if undefined is None:
+        try:
+            undefined = symbols.apart(self._inputs, arch, found)
+        except symbols.NotCompared as problem:
             names = ", ".join(f"'{item.name}'" for item in self._inputs)
-            message = f"nvJitLink does not print {names} without optimising, so their symbols are not compared"
+            message = f"the symbols of {names}, printed without optimising, are not compared: {problem}"
             found.warning("unproven", message, Location(self._inputs[0].path))
-        elif cache is not None and not found.items:
-            cache.store(wanted, {"undefined.json": json.dumps(undefined.to_json()).encode()})
-        self._undefined.append(undefined or Undefined({}, {}))
+            undefined = Undefined({}, {})
+        else:
+            if cache is not None and not found.items:
+                cache.store(wanted, {"undefined.json": json.dumps(undefined.to_json()).encode()})
+        self._undefined.append(undefined)
 
     def _unresolved(self, symbol: str, users: Sequence[Users], verb: str, notes: Sequence[Note]) -> LinkError:
         from pipelink.audit.symbols import title

@@ -7,6 +7,7 @@ from what was compiled, so it is checked here already: complete, and the same fo
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -144,10 +145,13 @@ def shown_name(path: str) -> str:
 def _headers_at_risk(outputs: Sequence[str | None], source: str, folders: Sequence[Path]) -> list[str]:
     """The source's headers, where an output would replace a file that no earlier run can have written."""
     for output in outputs:
-        if output is None or output == "-" or not Path(output).is_file():
+        if output is None or output == "-" or not os.path.isfile(output):
             continue
-        with Path(output).open("rb") as handle:
-            ours = is_object(handle.read(8))
+        try:
+            with Path(output).open("rb") as handle:
+                ours = is_object(handle.read(8))
+        except OSError:  # it may not be read, but perhaps be written
+            ours = False
         if not ours:
             return [str(header) for header in _headers(Path(source), folders)]
     return []

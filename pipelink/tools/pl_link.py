@@ -9,15 +9,17 @@ MLIR nor a vendor library is imported.
 from __future__ import annotations
 
 import argparse
+import glob
 import io
 import json
+import os
 import shlex
 import sys
 import tarfile
 import threading
 import time
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -283,7 +285,8 @@ class _Progress:
 
     def __enter__(self) -> Observer:
         if self._shown:
-            threading.Thread(target=self._tell, daemon=True).start()
+            with suppress(RuntimeError):  # the system gives no thread: it works in silence
+                threading.Thread(target=self._tell, daemon=True).start()
         return self._observer
 
     def __exit__(self, *_: object) -> None:
@@ -310,7 +313,8 @@ def _reproduce(arguments: argparse.Namespace, console: Console, request: Request
     if arguments.emit == "monolith":
         for number, folder in enumerate(map(Path, arguments.source or [str(Path(request.path).parent)])):
             words.append(f"--source=source{number}")
-            names |= {f"source{number}/{file.name}": console.read(str(file)) for file in sorted(folder.glob("*.cu*"))}
+            files = sorted(filter(os.path.isfile, glob.glob(f"{glob.escape(str(folder))}/*.cu*")))
+            names |= {f"source{number}/{Path(file).name}": console.read(file) for file in files}
     from pipelink.link.key import tool_versions
 
     about: dict[str, Any] = {"pipelink": version(), "python": sys.version, "tools": dict(tool_versions())}

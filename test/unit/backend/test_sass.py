@@ -186,3 +186,13 @@ def test_indexed_branches_have_their_targets() -> None:
 def test_garbage_is_refused() -> None:
     with pytest.raises(LinkError, match="disassembly-failed"):
         sass.read(b"not a cubin")
+
+
+@pytest.mark.parametrize("place", ["tempfile.TemporaryDirectory", "pathlib.Path.write_bytes", "subprocess.run"])
+def test_no_room_or_process_for_the_disassembler(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(place, refuse)
+    with pytest.raises(LinkError, match=r"cannot run nvdisasm: no space left on device \[disassembly-failed\]"):
+        sass.read(b"not a cubin")

@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from pipelink.link.steps import pipeline
 from pipelink.objects import Object, read_objects
 from pipelink.passes.pipeline import pass_name
 from pipelink.support.diagnostics import Diagnostics, LinkError, error
+from pipelink.tools.console import Console
+from pipelink.tools.pl_link import _Progress, parser
 
 KERNEL = b"""
 module @filled attributes {pipelink.kernel = {target = "sm_90a"}} {
@@ -183,6 +186,19 @@ def test_work_beside_the_link() -> None:
 
     with pytest.raises(LinkError, match="nvjitlink-failed"):
         begin(fails, Diagnostics())()
+
+
+def test_work_without_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    seen = Diagnostics()
+    begin(lambda diagnostics: diagnostics.warning("unused-resource", "buffer"), seen)()
+    assert [item.id for item in seen.items] == ["unused-resource"]
+    console = Console("pl-link")
+    with _Progress(parser().parse_args(["-v", "k.mlir"]), console):
+        pass
 
 
 def linked_by(request: Request, folder: Path, results: "multiprocessing.Queue[tuple[bytes, bool]]") -> None:
