@@ -1,17 +1,20 @@
-"""Asynchronous reads that are in flight on a way through the code: products of wgmma, and bulk copies out of a slot.
+"""Asynchronous accesses that are in flight on a way through the code.
 
-Both come in groups, of which an instruction waits for all but the newest.  A slot that is given back before its group
-was waited for is filled again while it is read.  Slots are given back oldest first, so it is enough to know how many
-slots were waited for since a group was issued.  That the code gives back the oldest, and not another, is seen by its
-value: ``slots`` has those that are held.
+Products of wgmma, and bulk copies out of a slot or buffer, read; copies into a buffer of the component's own write.
+Products and copies come in groups, of which an instruction waits for all but the newest.  A slot that is given back
+before its group was waited for is filled again while it is read.  Slots are given back oldest first, so it is enough to
+know how many slots were waited for since a group was issued.  That the code gives back the oldest, and not another, is
+seen by its value: ``slots`` has those that are held.  A buffer into which copies have been issued, and of none of which
+anything has waited, has nothing yet that could be read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from pipelink.audit.claims import FENCE
 from pipelink.audit.language import Event, States
 
 #: Verbs of events that are no steps: an asynchronous read is issued, its group committed, groups waited for.
@@ -19,6 +22,10 @@ ISSUE: Final = "issue"
 COMMIT: Final = "commit group"
 WAIT: Final = "wait group"
 SILENT: Final = frozenset((ISSUE, COMMIT, WAIT))
+ALL: Final = -1  # what a wait leaves that does not go by groups
+#: Kinds of copies into buffers: by cp.async, which threads wait for, and those that an mbarrier is told of.
+THREADS: Final = "cp.async"
+MBARRIER: Final = "cp.async.bulk"
 _MOST_GROUPS: Final = 16
 
 Group = tuple[tuple[str, int], ...]  # of each port that it reads, how many slots were waited for since
@@ -28,32 +35,65 @@ Group = tuple[tuple[str, int], ...]  # of each port that it reads, how many slot
 class Flight:
     """By kind, ``wgmma`` or ``bulk``: the reads that are not in a group yet, and the groups, the newest first.
     ``marked``: the last slot that was waited for is asked whether it is the end mark.  ``slots``: the ages of the slots
-    that are held, by port and side, the oldest first; None where the code gave back one that could not be followed."""
+    that are held, by port and side, the oldest first; None where the code gave back one that could not be followed.
+    ``written``: buffers that threads wrote, without a proxy fence since.  ``there``: buffers that have something to
+    read."""
 
     open: tuple[tuple[str, Group], ...] = ()
     groups: tuple[tuple[str, tuple[Group, ...]], ...] = ()
     marked: bool = False
     slots: tuple[tuple[str, tuple[int, ...] | None], ...] = ()
+    written: frozenset[str] = frozenset()
+    there: frozenset[str] = frozenset()
 
     def after(self, event: Event, reads: Mapping[str, tuple[str, ...]]) -> Flight:
         """After an event; ``reads`` are the ports that each kind reads."""
         opened, groups = dict(self.open), dict(self.groups)
+        written, there = self.written, self.there
         kind = event.subject
+
+        def issue(kind: str, names: Iterable[str]) -> None:
+            opened[kind] = tuple(sorted({**dict(opened.get(kind, ())), **dict.fromkeys(names, 0)}.items()))
+
         if event.verb == ISSUE:
-            ports = reads.get(kind, ()) if event.source is None else (event.source,)
-            opened[kind] = tuple(sorted({**dict(opened.get(kind, ())), **dict.fromkeys(ports, 0)}.items()))
+            issue(kind, reads.get(kind, ()) if event.source is None else event.source)
         elif event.verb == "store":  # out of a buffer
-            opened["bulk"] = tuple(sorted({**dict(opened.get("bulk", ())), kind: 0}.items()))
+            issue("bulk", (kind,))
+        elif event.verb == "write":
+            written |= {kind}
+            if event.source is None:
+                there |= {kind}
+            else:
+                issue(THREADS, (kind,))
+        elif event.subject == FENCE:
+            written = frozenset()
         elif event.verb == COMMIT:
             groups[kind] = (opened.pop(kind, ()), *groups.get(kind, ()))[:_MOST_GROUPS]
         elif event.verb == WAIT:
-            groups[kind] = groups.get(kind, ())[: event.part]
+            done = groups.get(kind, ())[max(event.part, 0) :] + ((opened.pop(kind, ()),) if event.part == ALL else ())
+            groups[kind] = groups.get(kind, ())[: max(event.part, 0)]
+            if kind == THREADS:
+                there |= {name for group in done for name, _ in group}
         elif event.verb == "wait":
             port = event.subject
+            there |= {name for name, _ in opened.pop(MBARRIER, ())}
             opened = {kind: _aged(group, port) for kind, group in opened.items()}
             groups = {kind: tuple(_aged(group, port) for group in found) for kind, found in groups.items()}
         kept = {kind: found for kind, found in groups.items() if any(found)}
-        return Flight(tuple(sorted(opened.items())), tuple(sorted(kept.items())), event.verb == "ended", self.slots)
+        ended = event.verb == "ended"
+        in_order = tuple(sorted(opened.items())), tuple(sorted(kept.items()))
+        return Flight(*in_order, ended, self.slots, written, there)
+
+    def empty(self, buffer: str) -> bool:
+        """Whether copies into a buffer are on their way, and nothing is there."""
+        return buffer not in self.there and any(self._has(kind, buffer) for kind in (THREADS, MBARRIER))
+
+    def multiplying(self, buffer: str) -> bool:
+        """Whether wgmma may still read a buffer."""
+        return self._has("wgmma", buffer)
+
+    def _has(self, kind: str, name: str) -> bool:
+        return any(name in dict(group) for group in (dict(self.open).get(kind, ()), *dict(self.groups).get(kind, ())))
 
     def held(self, key: str) -> tuple[int, ...] | None:
         """The ages of the slots that are held; None where they are not known."""
@@ -89,4 +129,4 @@ def _aged(group: Group, port: str) -> Group:
     return tuple((name, age + (name == port)) for name, age in group)
 
 
-__all__ = ["COMMIT", "ISSUE", "SILENT", "WAIT", "Flight"]
+__all__ = ["ALL", "COMMIT", "ISSUE", "MBARRIER", "SILENT", "THREADS", "WAIT", "Flight"]

@@ -34,14 +34,14 @@ class UndecidedError(Exception):
 @dataclass(frozen=True)
 class Event:
     """What an instruction does in the words of protocols.  Of ``copy``: the tile of the slot and its bytes, None where
-    they are not known.  Of asynchronous reads see ``flight``: ``part`` is how many groups a wait leaves, ``source`` the
-    port whose slot is read."""
+    they are not known.  Of asynchronous accesses see ``flight``: ``part`` is how many groups a wait leaves,
+    ``source`` the ports and buffers that are read; of a write, how it is one."""
 
     subject: str
     verb: str
     part: int = 0
     bytes: int | None = None
-    source: str | None = None
+    source: tuple[str, ...] | None = None
 
     @property
     def again(self) -> bool:

@@ -1,14 +1,15 @@
-"""The rules of an audit about shared memory that the hardware has wishes about: where a tensor copy of a swizzled tile
-begins, and where an mbarrier lies.  And about that of other CTAs of a cluster, whose time nobody looks after.
+"""The rules of an audit about shared memory that the hardware has wishes about: where copies, matrix instructions and
+wide accesses begin, and where an mbarrier lies.  And about that of other CTAs of a cluster, whose time nobody looks
+after.
 
-Addresses are followed to the buffer of ``PL_SMEM`` that they come from and, for mbarriers, through the constants that
-are added to it.
+Addresses are followed to the buffer of ``PL_SMEM`` that they come from, through what is added to it.  Code that aligns
+an address itself, by a mask, is believed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from pipelink.audit.claims import split_symbol
@@ -20,6 +21,10 @@ from pipelink.contract.vocabulary import SWIZZLES
 from pipelink.objects.model import Record
 from pipelink.target import MBARRIER_BYTES
 
+_ACCESSES: Final = frozenset(("ld", "st", "atom", "red"))
+_TENSOR_COPY: Final = 128  # bytes, PTX ISA, cp.async.bulk.tensor: a tile in shared memory
+_MATRIX_ROW: Final = 16  # bytes, PTX ISA: a row of ldmatrix, a bulk copy, the unit of a matrix descriptor's address
+_DESCRIPTOR: Final = {1: 1024, 2: 512, 3: 256}  # bytes after which the swizzle of a matrix descriptor repeats
 _DEEPEST: Final = 32  # instructions that an address is followed through
 _PEER_ACCESS: Final = frozenset(("ld", "st", "atom", "red"))
 _SPACES: Final = ("shared", "global", "local", "param", "const")
@@ -27,7 +32,7 @@ _SPACES: Final = ("shared", "global", "local", "param", "const")
 
 def rows(reading: Reading) -> Iterator[Row]:
     """A row for each rule that finds something."""
-    found = [*_swizzled(reading), *_mbarriers(reading)]
+    found = [*_aligned(reading), *_mbarriers(reading)]
     if found:
         names = listed(record.name for record, _ in found)
         problems = list(dict.fromkeys(problem for _, problem in found))
@@ -99,20 +104,55 @@ def _alignment(record: Record) -> int:
     return align if isinstance(align, int) else 1
 
 
-def _swizzled(reading: Reading) -> Iterator[tuple[Record, Problem]]:
-    """Tensor copies of swizzled tiles: the pattern repeats every 256, 512 or 1024 bytes (CUtensorMap)."""
+def _aligned(reading: Reading) -> Iterator[tuple[Record, Problem]]:
+    """Accesses to buffers that begin at a multiple of their size, or of what instruction or swizzle ask for."""
+    makers: dict[str, _Makers] = {}
     for function, instruction in reading.instructions:
-        if instruction.parts[:4] != ("cp", "async", "bulk", "tensor"):
-            continue
-        needed = max((_repeat(reading, function, operand) for operand in instruction.operands), default=1)
-        for operand in instruction.operands:
+        does, needed, operands = _wishes(reading, function, instruction)
+        for operand in operands if needed > 1 else ():
             for record in _buffers(reading, function, operand):
-                if _alignment(record) < needed:
-                    message = f"{reading.what} copies swizzled tiles from or to '{record.name}', which is aligned to "
-                    message += f"{_alignment(record)} bytes, and their pattern repeats every {needed}"
-                    hint = f"pl::align<{needed}>"
-                    said = reading.problem("error", "bad-alignment", message, instruction.text, hint=hint, at=record)
-                    yield record, said
+                made = makers.setdefault(function.name, _Makers(function))
+                beyond = _beyond(made, operand, needed)
+                if made.masked(operand) or not (_alignment(record) % needed or beyond):
+                    continue
+                where = f"{beyond} bytes behind a multiple of {needed}" if _alignment(record) % needed == 0 else ""
+                lies = f" {where}" if where else f", which is aligned to {_alignment(record)} bytes"
+                because = f", and their pattern repeats every {needed}" if "swizzled" in does else f", not to {needed}"
+                message = f"{reading.what} {does} '{record.name}'{lies}{'' if where else because}"
+                place = f", and a multiple of {needed} as the place in it" if beyond else ""
+                hint = f"pl::align<{needed}>{place}"
+                said = reading.problem("error", "bad-alignment", message, instruction.text, hint=hint, at=record)
+                yield record, said
+
+
+def _wishes(reading: Reading, function: Function, instruction: Instruction) -> tuple[str, int, list[str]]:
+    """What an instruction does, what the addresses have to be multiples of, and which operands have them."""
+    parts = instruction.parts
+    places = [operand for operand in instruction.operands if operand.startswith("[")]
+    if parts[:4] == ("cp", "async", "bulk", "tensor"):
+        repeat = max((_repeat(reading, function, operand) for operand in instruction.operands), default=1)
+        return ("copies swizzled tiles from or to", repeat, places) if repeat > 1 else (
+            "copies tiles from or to", _TENSOR_COPY, places
+        )  # fmt: skip
+    if parts[:3] == ("cp", "async", "bulk"):
+        return "copies bytes from or to", _MATRIX_ROW, places
+    if parts[:2] == ("cp", "async") and len(instruction.operands) > 2:
+        return "copies bytes to", number(instruction.operands[2]) or 1, places[:1]
+    if parts[0] in ("ldmatrix", "stmatrix"):
+        return "moves rows of matrices from or to", _MATRIX_ROW, places
+    if parts[:2] == ("wgmma", "mma_async"):
+        descriptors = [operand for operand in instruction.operands if operand.startswith("%rd")]
+        numbers = [int(leaf[1:]) for one in descriptors for leaf in reading.origins.leaves(function.name, one)
+                   if leaf.startswith("#")]  # fmt: skip
+        modes = {(value >> 62) & 3 for value in numbers}
+        needed = max((_DESCRIPTOR.get(mode, _MATRIX_ROW) for mode in modes), default=_MATRIX_ROW)
+        return ("multiplies swizzled tiles of" if needed > _MATRIX_ROW else "multiplies tiles of"), needed, descriptors
+    if parts[0] in _ACCESSES and not {"param", "local", "global", "const"} & set(parts):
+        vector = next((int(part[1:]) for part in parts if part in ("v2", "v4", "v8")), 1)
+        bits = parts[-1].lstrip("bsuf")
+        needed = vector * (int(bits) if bits.isdigit() else 8) // 8
+        return f"accesses {needed} bytes at once in", needed, places[:1]
+    return "", 1, []
 
 
 def _repeat(reading: Reading, function: Function, operand: str) -> int:
@@ -155,6 +195,51 @@ class _Makers:
             made = instruction.result if instruction.callee else next(iter(instruction.operands), "")
             if made.startswith("%"):
                 self.of[made] = None if made in self.of else instruction
+
+    def masked(self, operand: str) -> bool:
+        """Whether a mask may align an address: all of it is followed, through every instruction."""
+        open_, seen = list(registers(operand)), set[str]()
+        while open_:
+            made = self.of.get(register := open_.pop())
+            if register in seen:
+                continue
+            seen.add(register)
+            if made is None or made.callee:
+                continue
+            if made.parts[0] == "and" and (number(made.operands[-1]) or 0) < 0:
+                return True
+            open_ += [r for one in made.operands[1:] for r in registers(one)]
+        return False
+
+
+def _beyond(makers: _Makers, operand: str, needed: int, depth: int = 0) -> int:
+    """How far behind a multiple of ``needed`` a place in a buffer is; 0 where it is one, or that is not known."""
+    value = number(operand.strip("[] "))
+    if value is not None:
+        return value % needed
+    base, plus, offset = operand.strip("[] ").partition("+")
+    if plus:
+        return _together(makers, (base.strip(), offset.strip()), needed, depth)
+    made = makers.of.get(base)
+    if made is None or depth > _DEEPEST or made.callee:
+        return 0
+    match made.parts[0]:
+        case "mov" | "cvt" | "cvta":
+            return _beyond(makers, made.operands[1], needed, depth + 1)
+        case "add":
+            return _together(makers, made.operands[1:3], needed, depth)
+        case _:
+            return 0
+
+
+def _together(makers: _Makers, operands: Sequence[str], needed: int, depth: int) -> int:
+    """The same of a sum: of what is no number, or a sum, the rest has to be a multiple for anything to be known."""
+    for one in operands:
+        made = makers.of.get(one.strip("[] "))
+        sums = made is not None and (bool(made.callee) or made.parts[0] in ("mov", "cvt", "cvta", "add"))
+        if number(one) is None and not sums and _multiple(makers, one, depth + 1) % needed:
+            return 0
+    return sum(_beyond(makers, one, needed, depth + 1) for one in operands) % needed
 
 
 def _multiple(makers: _Makers, operand: str, depth: int = 0) -> int:

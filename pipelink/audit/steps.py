@@ -19,12 +19,13 @@ from typing import Any, Final
 from pipelink.audit.claims import WARP, Claims, Use, split_symbol, threads_of
 from pipelink.audit.code import Reading, barrier_operands, is_barrier
 from pipelink.audit.defaults import counted, default_protocol
-from pipelink.audit.flight import COMMIT, ISSUE, WAIT
+from pipelink.audit.findings import problem_of, unproven, unstated
+from pipelink.audit.flight import ALL, COMMIT, ISSUE, MBARRIER, THREADS, WAIT
 from pipelink.audit.graph import Graph, Step
 from pipelink.audit.language import ACCESS, Event, Language, Subjects, UndecidedError
 from pipelink.audit.memory import peer_verb, reaches_peer
 from pipelink.audit.ports import MBARRIER_VERBS, VERB_OF
-from pipelink.audit.report import Problem, Row, listed
+from pipelink.audit.report import Row, listed
 from pipelink.audit.terms import Atom, Unknown, Value
 from pipelink.audit.values import SPECIAL, number, parameter_of, registers
 from pipelink.audit.walk import Finding, Walk
@@ -57,20 +58,26 @@ def rows(reading: Reading) -> Iterator[Row]:
     if protocol is None:
         return
     where = (stated or reading.code.record).location
-    problems = [_unstated(reading, protocol, name) for name in _untold(reading, protocol)]
+    problems = [unstated(reading, protocol, name) for name in _untold(reading, protocol)]
     try:
         comparison = _Comparison(reading, protocol)
         finding = comparison.run(protocol.body)
         if not comparison.subjects.stores and comparison.reader.copied:
             names = listed(f"'{name}'" for name in sorted(comparison.reader.copied))
             why = f"bulk copies read {names}, and it says 'read' where it could say 'store'"
-            problems.append(_unproven(reading, protocol, why))
+            problems.append(unproven(reading, protocol, why))
+        said = {(action.subject, action.verb) for action in actions_of(protocol.body)}
+        for does, name, verb in sorted(comparison.reader.unsaid):
+            if (name, verb) not in said and any(name == subject for subject, _ in said):
+                problems.append(
+                    unproven(reading, protocol, f"{does} '{name}', and the protocol has no '{name}.{verb}'")
+                )
         if finding is not None and (finding.event is not None or finding.reader or not comparison.counted()):
-            problems.append(_problem(reading, protocol, finding))
+            problems.append(problem_of(reading, protocol, finding))
         elif finding is None and protocol.stated:
-            problems += [_problem(reading, protocol, found, given) for given, found in comparison.rounds()]
+            problems += [problem_of(reading, protocol, found, given) for given, found in comparison.rounds()]
     except UndecidedError as why:
-        problems.append(_unproven(reading, protocol, str(why)))
+        problems.append(unproven(reading, protocol, str(why)))
     if stated is not None or problems:
         found = "otherwise" if problems else "as stated"
         placed = tuple(replace(problem, location=where) for problem in problems)
@@ -85,78 +92,6 @@ def _protocol(reading: Reading, stated: Record | None) -> Protocol | None:
     return default_protocol(reading)
 
 
-# ---------------------------------------------------------------------------------------------- what is said
-def _problem(reading: Reading, protocol: Protocol, finding: Finding, given: str = "") -> Problem:
-    """``given``: the numbers with which it was found, as ``n = 2``."""
-    trail = "; ".join(finding.trail)
-    quotes = (f"{trail}; {finding.event or 'the end'}" if trail else f"{finding.event or 'the end'}",)
-    if finding.reader and finding.event is None:
-        return _left_reading(reading, protocol, finding)
-    if finding.reader:
-        reader = {"wgmma": "wgmma", "bulk": "a bulk copy to global memory"}[finding.reader]
-        assert finding.event is not None
-        does = "writes" if finding.event.verb == "write" else "releases a slot of"
-        message = f"{reading.what} {does} '{finding.event.subject}', which {reader} may still read"
-        hint = f"wait for the group that reads it before: {_WAITS[finding.reader]}"
-        if finding.certain:
-            return reading.problem("error", "async-read", message, *quotes, hint=hint)
-        return _unproven(
-            reading, protocol, f"on a way that it may never go, it {message.removeprefix(reading.what)[1:]}"
-        )
-    if finding.event is not None and (finding.other or finding.event.verb == ACCESS):
-        message = f"{reading.what} {_slot_fault(finding)}"
-        if finding.certain and protocol.stated:
-            return reading.problem("error", "protocol-untrue", message, *quotes)
-        way = "" if finding.certain else "on a way that it may never go, "
-        return _unproven(reading, protocol, f"{way}it {_slot_fault(finding)}")
-    expected = " or ".join(f"'{one}'" for one in finding.expected) or "nothing more"
-    does = f"does '{finding.event}'" if finding.event is not None else "ends"
-    if not protocol.stated and finding.event is None:
-        return _unproven(reading, protocol, "its code ends by itself, and the default goes on while others want")
-    if not protocol.stated:
-        return _unproven(reading, protocol, f"its code {does} where that has {expected}")
-    with_ = f", with {given}," if given else ""
-    if not finding.certain:
-        way = f"with {given}, on" if given else "on"
-        return _unproven(reading, protocol, f"{way} a way that it may never go, its code {does} instead of {expected}")
-    message = f"{reading.what}{with_} {does} where its protocol has {expected}"
-    return reading.problem("error", "protocol-untrue", message, *quotes)
-
-
-def _left_reading(reading: Reading, protocol: Protocol, finding: Finding) -> Problem:
-    """Code that ends with bulk copies in flight, in a component for which the kernel does not wait."""
-    if reading.code.kind == "answer":  # its callers may see to it
-        why = "a bulk copy of its own may still read shared memory when it returns, and the kernel waits for none"
-        return _unproven(reading, protocol, why)
-    message = f"{reading.what} ends while a bulk copy to global memory may still read shared memory"
-    hint = "wait before it returns, pl::wait_stores<0>() by each thread that stored; or let its protocol say 'store', "
-    hint += "for which the kernel waits"
-    if finding.certain:
-        return reading.problem("error", "async-read", message, hint=hint)
-    return _unproven(reading, protocol, f"on a way that it may never go, it {message.removeprefix(reading.what)[1:]}")
-
-
-def _slot_fault(finding: Finding) -> str:
-    event = finding.event
-    assert event is not None
-    if event.verb == ACCESS:
-        return f"touches a slot of '{event.subject}' while it holds none"
-    does = {"release": "releases", "commit": "commits", "copy": "copies into"}[event.verb]
-    which = "the oldest that it holds" if event.verb == "release" else "the one that it acquired"
-    return f"{does} another slot of '{event.subject}' than {which}"
-
-
-_WAITS: Final = {"wgmma": "wgmma.wait_group", "bulk": "cp.async.bulk.wait_group.read, which is pl::wait_stores"}
-
-
-def _unproven(reading: Reading, protocol: Protocol, why: str) -> Problem:
-    if protocol.stated:
-        message = f"that {reading.what} takes the steps of its protocol is not proved: {why}"
-        return reading.problem("warning", "unproven", message)
-    message = f"{reading.what} states no protocol, and that the default is what it does is not proved: {why}"
-    return reading.problem("warning", "unproven", message, hint="state it with PL_PROTOCOL")
-
-
 def _untold(reading: Reading, protocol: Protocol) -> list[tuple[str, str]]:
     """Barriers and buffers that the code uses and no step names."""
     named = {action.subject for action in actions_of(protocol.body)}
@@ -169,14 +104,6 @@ def _untold(reading: Reading, protocol: Protocol) -> list[tuple[str, str]]:
         if kind in ("barrier", "smem", "tmem", "mbarrier", "cluster_barrier") and record.name not in named:
             found.append((kind, record.name))
     return list(dict.fromkeys(found))
-
-
-def _unstated(reading: Reading, protocol: Protocol, used: tuple[str, str]) -> Problem:
-    kind, name = used
-    what = {"smem": "buffer", "tmem": "tensor memory", "cluster_barrier": "cluster barrier"}.get(kind, kind)
-    says = "no step of its protocol names it" if protocol.stated else "it states no protocol"
-    message = f"what {reading.what} does at {what} '{name}' is not proved: {says}"
-    return reading.problem("warning", "unproven", message, hint="say in PL_PROTOCOL where it is used")
 
 
 # ---------------------------------------------------------------------------------------------- the comparison
@@ -202,6 +129,7 @@ class Reader:
         }  # fmt: skip
         self.used = self.buffers & {use.resource for use, _ in self.reading.uses}
         self.copied: set[str] = set()  # buffers that bulk copies read
+        self.unsaid: set[tuple[str, str, str]] = set()  # what is done to buffers without being a step, and its verb
         self.loads: dict[int, Unknown | int] = {}
         self.boxes: dict[tuple[str, str, int | None], int | None] = {}
         self.named = {action.subject for action in actions_of(self.protocol.body)}
@@ -225,7 +153,7 @@ class Reader:
                         return Event(use.resource, verb)
         if parts[0] == "cp" and "bulk_group" in parts:
             touched = self._touch(function, instruction)
-            return Event("bulk", ISSUE, source="") if touched is None and self.leaves else touched
+            return Event("bulk", ISSUE, source=("",)) if touched is None and self.leaves else touched
         if parts[0] in _LOADS | _STORES | _ATOMICS:
             return self._touch(function, instruction)
         return None
@@ -254,8 +182,10 @@ class Reader:
 
     def _asynchronous(self, function: str, instruction: Instruction) -> Event | None:
         parts = instruction.parts
+        if parts[:2] == ("cp", "async") and parts[2] not in ("bulk", "mbarrier"):
+            return self._copied(function, instruction) if self.used else None
         kind = "wgmma" if parts[0] == "wgmma" else "bulk" if "bulk" in parts[1:4] else ""
-        if not kind or not (self.reads[kind] or (kind == "bulk" and (self.used or self.leaves))):
+        if not kind or not (self.reads[kind] or self.used or (kind == "bulk" and self.leaves)):
             return None
         if any(part.startswith("commit_group") for part in parts):
             return Event(kind, COMMIT)
@@ -263,12 +193,47 @@ class Reader:
             left = number(instruction.operands[0]) if instruction.operands else None
             return Event(kind, WAIT, 0 if left is None else left)
         if parts[1] == "mma_async":
-            return Event(kind, ISSUE)
+            return Event(kind, ISSUE, source=self._multiplied(function, instruction))
         if "bulk_group" in parts:
             for use in self._from(function, instruction.operands):
                 if use.resource in self.reads["bulk"]:
-                    return Event(kind, ISSUE, source=use.resource)
+                    return Event(kind, ISSUE, source=(use.resource,))
+        if "mbarrier::complete_tx::bytes" in parts:
+            return self._arriving(function, instruction)
         return None
+
+    def _copied(self, function: str, instruction: Instruction) -> Event | None:
+        """What cp.async is: threads copy into a buffer, make groups of that, and wait for them."""
+        if instruction.parts[2] == "commit_group":
+            return Event(THREADS, COMMIT)
+        if instruction.parts[2] in ("wait_group", "wait_all"):
+            left = number(instruction.operands[0]) if instruction.operands else ALL
+            return Event(THREADS, WAIT, 0 if left is None else left)
+        names = self._buffers(function, instruction.operands[:1])
+        return Event(names[0], "write", source=(THREADS,)) if names and names[0] in self.named else None
+
+    def _arriving(self, function: str, instruction: Instruction) -> Event | None:
+        """A copy into a buffer of which an mbarrier of the component's own is told."""
+        names = self._buffers(function, instruction.operands[:1])
+        if not names:
+            return None
+        self.unsaid |= {("a bulk copy writes", name, "write") for name in names}
+        told = {use.resource for use in self._from(function, instruction.operands[1:])}
+        known = any(self.reading.claims.resources.get(name, ("",))[0] == "mbarrier" for name in told & self.named)
+        return Event(MBARRIER, ISSUE, source=names) if known else None
+
+    def _multiplied(self, function: str, instruction: Instruction) -> tuple[str, ...] | None:
+        """The ports and buffers that a product reads; None where it reads any of the ports, as far as is known."""
+        descriptors = [operand for operand in instruction.operands if operand.startswith("%rd")]
+        found = [self._buffers(function, (f"[{one}]",)) for one in descriptors]
+        names = tuple(dict.fromkeys(name for one in found for name in one))
+        self.unsaid |= {("wgmma reads", name, "read") for name in names}
+        return names if names and all(found) else (*self.reads["wgmma"], *names) if names else None
+
+    def _buffers(self, function: str, operands: tuple[str, ...]) -> tuple[str, ...]:
+        """The buffers that addresses come from."""
+        uses = [use.resource for use in self._from(function, operands) if use.resource in self.buffers]
+        return tuple(dict.fromkeys(self.reading.claims.resources[name][1].name for name in uses))
 
     def _touch(self, function: str, instruction: Instruction) -> Event | None:
         """A read or a write of a buffer that the protocol names."""

@@ -49,8 +49,9 @@ _UNSAID: Final = frozenset((ACCESS, *SILENT))
 @dataclass(frozen=True)
 class Finding:
     """Where a way leaves the protocol: ``event`` is what the code does there, None where it ends.  ``certain``: the
-    code goes this way for some numbers that it is given.  ``reader``: what still reads the slot that it gives back.
-    ``other``: it gives back, or fills, another slot than it should."""
+    code goes this way for some numbers that it is given.  ``reader``: what still reads the slot that it gives back, or
+    the buffer that it writes; ``copy`` where it reads one that is not filled yet, ``proxy`` where wgmma would miss what
+    threads wrote.  ``other``: it gives back, or fills, another slot than it should."""
 
     event: Event | None
     expected: tuple[str, ...]
@@ -192,7 +193,8 @@ class Walk:
                 states = language.advance(state.states, event)
                 if not states:
                     return self._finding(event, state, on)
-                state, way = replace(state, states=states), _Way(on, event, way.sure, way.asked)
+                flight = state.flight.after(event, self.reads) if event.verb == "write" else state.flight
+                state, way = replace(state, states=states, flight=flight), _Way(on, event, way.sure, way.asked)
             return [(self._enter(state, block.skip, values), way)]
         if len(block.ways) < 2:
             return [(self._enter(state, way_, values), way) for way_ in block.ways]
@@ -248,6 +250,8 @@ class Walk:
             ports = self.reads.get(event.subject, ()) if event.verb == ISSUE and event.source is None else ()
             if ports and not any(language.holding(state.states, port) for port in ports):
                 return self._finding(Event(next(iter(ports)), ACCESS), state, way)
+            if unfenced := sorted(state.flight.written & set(event.source or ())):
+                return replace(self._finding(Event(unfenced[0], ACCESS), state, way), reader="proxy")
             return _at(state, state.states, flight), on
         states = language.advance(state.states, event)
         if not states:
@@ -260,6 +264,10 @@ class Walk:
             return replace(self._finding(event, state, way), reader=reader)
         if event.verb == "write" and state.flight.stores(event.subject) > self.keeps.get(event.subject, _ANY):
             return replace(self._finding(event, state, way), reader="bulk")
+        if event.verb == "write" and state.flight.multiplying(event.subject):
+            return replace(self._finding(event, state, way), reader="wgmma")
+        if event.verb == "read" and state.flight.empty(event.subject):
+            return replace(self._finding(event, state, way), reader="copy")
         return _at(state, states, flight), on
 
     def _slots(

@@ -215,6 +215,7 @@ CATALOG: dict[str, str] = {
     "touch-mismatch": "no instruction touches a port's data in the declared way",
     "protocol-untrue": "a role's stated protocol and its code do different things",
     "async-read": "shared memory is given back or written while an asynchronous instruction may still read it",
+    "async-write": "shared memory is read before an asynchronous copy into it was waited for",
     "register-need": "a role needs more registers than its range ends with",
     "register-minimum": "a role spills registers at the count that its range begins with",
 }

@@ -60,3 +60,43 @@ PL_ENTRY(run) {
   pl::wait_stores<0>();
 }
 }
+// Buffers that are aligned to less than an instruction takes, or to enough, and used at another place.
+#define LIT_PLACE(NAME, TYPE, ALIGN, TILE, WHERE)                                    \
+  PL_COMPONENT(NAME) {                                                               \
+  PL_ROLE(run, pl::warps<1>, pl::one_thread);                                        \
+  PL_SMEM(staging, TYPE, pl::align<ALIGN>);                                          \
+  PL_PARAM(to, pl::tile_map<pl::TILE<pl::tile<pl::bf16, 16, 64>>>);                  \
+  PL_PARAM(row, int);                                                                \
+  PL_PROTOCOL(run, "staging.read;");                                                 \
+  PL_ENTRY(run) {                                                                    \
+    const unsigned at = staging_smem::address(self);                                 \
+    pl::store_tile(to(self), WHERE, 0, 0);                                           \
+    pl::commit_stores();                                                             \
+    pl::wait_stores<0>();                                                            \
+  }                                                                                  \
+  }
+namespace lit {
+struct inner { char head[64]; char tile[2048]; };
+struct outer { char head[1024]; inner in[2]; };
+}
+LIT_PLACE(lit::plain_tile, unsigned char[2048], 16, row_major, at)
+LIT_PLACE(lit::nested, lit::outer, 1024, swizzle128, at + 1024 + 64)
+LIT_PLACE(lit::aligned_nested, lit::outer, 1024, swizzle128, at + 1024 + row(self) * 2048)
+LIT_PLACE(lit::aligned_by_itself, unsigned char[4096], 16, swizzle128, (at + 1023) & ~1023u)
+#define LIT_WORDS(NAME, ALIGN)                                                         \
+  PL_COMPONENT(NAME) {                                                                 \
+  PL_ROLE(run, pl::warps<1>);                                                          \
+  PL_SMEM(words, float[128], pl::align<ALIGN>);                                        \
+  PL_PARAM(out, float4*);                                                              \
+  PL_PROTOCOL(run, "words.read;");                                                     \
+  PL_ENTRY(run) {                                                                      \
+    const int t = run::thread(self);                                                   \
+    out(self)[t] = reinterpret_cast<float4*>(words(self))[31 - t];                     \
+    unsigned a, b;                                                                     \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"            \
+                 : "=r"(a), "=r"(b) : "r"(words_smem::address(self) + t * 16) : "memory"); \
+    out(self)[t].x = a + b;                                                            \
+  }                                                                                    \
+  }
+LIT_WORDS(lit::words_of_four, 4)
+LIT_WORDS(lit::aligned_words, 16)
