@@ -123,7 +123,7 @@ def _complete(images: Sequence[Image], arguments: Sequence[str], *, ptx: bool) -
     start = time.perf_counter()
     try:
         handle = nvjitlink.create(len(arguments), arguments)
-    except nvjitlink.nvJitLinkError as problem:
+    except (nvjitlink.nvJitLinkError, UnicodeError) as problem:
         given = " ".join(arguments)
         raise error("nvjitlink-failed", f"nvJitLink refused its options: {problem}", notes=[Note(given)]) from None
     current = ""

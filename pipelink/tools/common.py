@@ -21,7 +21,7 @@ from pipelink.support import limits, memory
 from pipelink.support.diagnostics import LinkError, Note, error
 from pipelink.support.inputs import Sources, read_descriptor, reason, text_or_object
 from pipelink.tools.child import HANDLED, INTERRUPTED, Child, no_memory
-from pipelink.tools.console import STDIN, Console, drop_stdout
+from pipelink.tools.console import STDIN, Console, drop_stdout, write_stdout
 from pipelink.tools.responses import Responses
 
 
@@ -52,6 +52,10 @@ class ToolParser(argparse.ArgumentParser):
             "--in-process", action="store_true", help="work in this process, where a debugger can follow"
         )
         common.add_argument("--version", action="version", version=f"{name} {version()}")
+
+    def _print_message(self, message: str, file: object = None) -> None:
+        """Write what ``--help`` and ``--version`` print; argparse would not say that it cannot."""
+        write_stdout(message)
 
     def error(self, message: str) -> NoReturn:
         raise error("usage", message, hint=f"see {self.prog} --help")

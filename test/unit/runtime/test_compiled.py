@@ -371,8 +371,9 @@ def test_read_only_and_streams_of_foreign_tensors(launched: list[int], monkeypat
 
 @pytest.mark.parametrize("value", [10**5000, -1, 2**63, 1.5, "x", None, Tensor(0, 1)], ids=lambda _: "")
 def test_dimensions_of_any_size_and_class(launched: list[int], value: Any) -> None:
-    with pytest.raises(LinkError, match=r"\[argument-(type|range)\]"):
-        call(loaded(), 8, steps=value)
+    for name in ("steps", "M"):  # of no tensor, and of one
+        with pytest.raises(LinkError, match=r"\[argument-(type|range)\]"):
+            call(loaded(), 8, **{name: value})
     assert not launched
 
 
