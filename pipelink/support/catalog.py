@@ -5,7 +5,7 @@ CATALOG: dict[str, str] = {
     # support
     "internal-error": "a bug in PipeLink or a vendor library; a reproducer was written",
     "memory-limit": "a command needed more memory than it may take",
-    "no-process": "the system does not let a command start another process",
+    "no-process": "the system gives a command no other process, or no more open files",
     "usage": "the command line is wrong",
     "unreadable-input": "an input file cannot be read",
     "empty-input": "an input file is empty",

@@ -102,7 +102,11 @@ class Child:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             memory.confine(self.memory_limit)
-            self.console.error_fd = os.dup(2)
+            try:
+                self.console.error_fd = os.dup(2)
+            except OSError as problem:
+                self._not_started(problem)
+                os._exit(HANDLED)
             os.dup2(captured, 2)
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy, which the solver imports, starts no threads
             status = self.work()

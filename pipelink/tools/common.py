@@ -9,6 +9,7 @@ child had said).  Exit status: 0, 1 after an error, 130 or 143 when interrupted 
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
 import os
 import sys
@@ -184,7 +185,7 @@ def _work(body: Body, arguments: argparse.Namespace, console: Console) -> int:
         console.say(console.render(reported, arguments.diagnostics))
         return HANDLED
     except Exception as problem:
-        missing = _not_installed(problem)
+        missing = _not_installed(problem) or _exhausted(problem, console.name)
         if missing is not None:
             console.say(console.render([*collected.items, *missing.diagnostics], arguments.diagnostics))
             return HANDLED
@@ -196,6 +197,13 @@ def _work(body: Body, arguments: argparse.Namespace, console: Console) -> int:
         return HANDLED
     console.say(console.render(collected.items, arguments.diagnostics))
     return HANDLED if collected.errors else 0
+
+
+def _exhausted(problem: Exception, name: str) -> LinkError | None:
+    """The error of what the system has no more of, if that is what it was."""
+    if not isinstance(problem, OSError) or problem.errno not in (errno.EMFILE, errno.ENFILE, errno.EAGAIN):
+        return None
+    return error("no-process", f"{name} cannot go on: {reason(problem)}")
 
 
 def _not_installed(problem: Exception) -> LinkError | None:

@@ -131,12 +131,16 @@ def test_an_interrupt_of_the_child_alone(capfd: pytest.CaptureFixture[str]) -> N
 
 
 def test_no_more_files_is_an_error(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    def refuse(_: str) -> int:
+    def refuse(_: object) -> None:
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(os, "memfd_create", refuse)
-    assert run(lambda _, __: None) == 1
-    assert capfd.readouterr().err == "error: pl-test cannot start a process: too many open files [no-process]\n"
+    for name in ("memfd_create", "dup"):
+        with monkeypatch.context() as patched:
+            patched.setattr(os, name, refuse)
+            assert run(lambda _, __: None) == 1
+        assert capfd.readouterr().err == "error: pl-test cannot start a process: too many open files [no-process]\n"
+    assert run(lambda _, __: refuse("")) == 1
+    assert capfd.readouterr().err == "error: pl-test cannot go on: too many open files [no-process]\n"
 
 
 def test_a_silent_exit_is_a_crash(
