@@ -159,7 +159,8 @@ class Cache:
 
     def _make_folder(self, folder: Path) -> bool:
         """Make the cache's folder and the entry's, for this user alone, whatever the umask; whether they are."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for path in (*reversed(self.folder.parents), self.folder):  # mkdir's mode is not that of parents
+            path.mkdir(exist_ok=True, mode=0o700)
         folder.mkdir(exist_ok=True, mode=0o700)
         for item in (self.folder, folder):
             found = item.stat()

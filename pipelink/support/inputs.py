@@ -21,6 +21,7 @@ from pipelink.support import limits
 from pipelink.support.diagnostics import LinkError, Location, error
 
 OBJECT_MAGIC: Final = (b"\x7fELF", b"!<arch>\n", b"!<thin>\n")
+ZIP_MAGIC: Final = b"PK\x03\x04"  # what a package begins with
 FATBIN_MAGIC: Final = b"\x50\xed\x55\xba"
 LTOIR_MAGIC: Final = b"\xed\x43\x4e\x7f"
 _HEAD = 16  # bytes that tell what a file is
@@ -31,7 +32,7 @@ _KINDS: Final = (
     (b"\xfd7zXZ\0", "compressed by xz", "unpack it first"),
     (b"\x28\xb5\x2f\xfd", "compressed by zstd", "unpack it first"),
     (b"BZh", "compressed by bzip2", "unpack it first"),
-    (b"PK\x03\x04", "a zip archive, as linked kernels are", "pipelink.runtime loads those"),
+    (ZIP_MAGIC, "a zip archive, as linked kernels are", "pipelink.runtime loads those"),
     (FATBIN_MAGIC, "a fat binary without its object", "give the object that nvcc or pl-cc wrote"),
     (LTOIR_MAGIC, "bare LTO-IR without a contract", "give the object that nvcc or pl-cc wrote"),
     (b"ML\xefR", "MLIR bytecode", "print it as text with mlir-opt"),
@@ -48,8 +49,10 @@ def is_object(data: bytes) -> bool:
     return data.startswith(OBJECT_MAGIC)
 
 
-def text_or_object(head: bytes) -> int:
-    """The limit of an input that may be either, by its first bytes."""
+def limit_of(head: bytes) -> int:
+    """The limit of an input that may be an object, a package or text, by its first bytes."""
+    if head.startswith(ZIP_MAGIC):
+        return limits.PACKAGE_BYTES
     return limits.OBJECT_BYTES if is_object(head) else limits.TEXT_BYTES
 
 

@@ -20,7 +20,7 @@ from typing import NoReturn
 
 from pipelink.support import limits, memory
 from pipelink.support.diagnostics import LinkError, Note, error
-from pipelink.support.inputs import Sources, read_descriptor, reason, text_or_object
+from pipelink.support.inputs import Sources, limit_of, read_descriptor, reason
 from pipelink.tools.child import HANDLED, INTERRUPTED, Child, no_memory
 from pipelink.tools.console import STDIN, Console, drop_stdout, write_stdout
 from pipelink.tools.responses import Responses
@@ -115,7 +115,7 @@ def run_tool(parser: ToolParser, body: Body, inputs: Inputs, argv: Sequence[str]
         console.sources = Sources(named)
         console.protected = [*named, *responses.files]
         if "-" in named:
-            console.stdin = console.sources.texts[STDIN] = read_descriptor(0, STDIN, text_or_object)
+            console.stdin = console.sources.texts[STDIN] = read_descriptor(0, STDIN, limit_of)
         if arguments.in_process:
             status = _work(body, arguments, console)
             return 1 if status == HANDLED else status

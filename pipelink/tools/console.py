@@ -17,7 +17,7 @@ from pipelink.support.diagnostics import (
     render_json,
     render_text,
 )
-from pipelink.support.inputs import Sources, is_object, read_input, reason, refuse_foreign, text_or_object
+from pipelink.support.inputs import Sources, is_object, limit_of, read_input, reason, refuse_foreign
 from pipelink.support.outputs import encoded, write_file
 from pipelink.support.text import printable, utf8
 
@@ -58,7 +58,7 @@ class Console:
             return self.stdin
         found = self.sources.texts.get(path)
         if found is None:
-            found = self.sources.texts[path] = read_input(path, text_or_object)
+            found = self.sources.texts[path] = read_input(path, limit_of)
         return found
 
     def read_all(self, paths: Iterable[str]) -> tuple[list[Read], list[Read]]:

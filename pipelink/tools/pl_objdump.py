@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pipelink.support.diagnostics import LinkError, Location
-from pipelink.support.inputs import refuse_foreign
+from pipelink.support.inputs import ZIP_MAGIC, refuse_foreign
 from pipelink.support.text import printable
 from pipelink.tools.common import ToolParser, run_tool
 from pipelink.tools.console import Console, label
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pipelink.audit.report import ObjectReport
     from pipelink.objects import Image, Object
     from pipelink.runtime.package import PackageKernel
-
-_ZIP = b"PK\x03\x04"  # what a package begins with
 
 
 def parser() -> ToolParser:
@@ -47,7 +45,7 @@ def _body(arguments: argparse.Namespace, console: Console) -> None:
     kernels: list[tuple[str, PackageKernel]] = []
     for path in arguments.inputs:
         data, name = console.read(path), label(path)
-        if data.startswith(_ZIP):
+        if data.startswith(ZIP_MAGIC):
             kernels += _kernels(data, name)
             continue
         refuse_foreign(data, name)

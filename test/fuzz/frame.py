@@ -8,6 +8,7 @@ with ``run(seed, budget)`` alone is given its inputs a batch at a time.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import resource
 import select
@@ -84,6 +85,7 @@ def _work(target: Any, attempt: Any, seed: int, indices: range, report: int) -> 
     most = max(limits.READING_MEMORY, mapped + (1 << 30))  # a worker has every compiler mapped, a command has not
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    faulthandler.disable()  # pytest's writes where a worker dies to a descriptor of its own; the parent says it
     if attempt is None:
         os.write(report, b"%d\n" % indices.start)
         for line in target.run(seed + indices.start, len(indices)):

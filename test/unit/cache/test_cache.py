@@ -143,12 +143,12 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 def test_folders_and_entries_are_the_users_alone(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        cache = Cache(tmp_path / "cache")
+        cache = Cache(tmp_path / "home" / "cache")
         cache.fetch(KEY, lambda: PARTS, dict)
     finally:
         os.umask(before)
-    made = (cache.folder, cache.path(KEY).parent, cache.path(KEY))
-    assert [oct(path.stat().st_mode & 0o777) for path in made] == ["0o700", "0o700", "0o600"]
+    made = (cache.folder.parent, cache.folder, cache.path(KEY).parent, cache.path(KEY))
+    assert [oct(path.stat().st_mode & 0o777) for path in made] == ["0o700", "0o700", "0o700", "0o600"]
     cache.folder.chmod(0o777)  # as it was made once; what others have put there is another user's
     assert cache.load(KEY) is None
     assert cache.fetch(KEY, dict, dict) == (PARTS, True)  # which is why the folder is closed, and this one kept
