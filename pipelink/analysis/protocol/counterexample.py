@@ -322,7 +322,8 @@ class _Verdict:
         conflict = (len(events) - 1,) if last is None else (last, len(events) - 1)
         steps = [found.step, *(events[i].step for i in conflict[:-1])]
         if any(isinstance(step, Touch) and step.peers for step in steps) and last is not None:
-            did = f"{_text(events[last].step, events[last].slot)} of {self.lane(other)}"
+            who = "other warps of the role" if other == found.agent else self.lane(other)
+            did = f"{_text(events[last].step, events[last].slot)} of {who}"
             message = f"{self.me}: {self.doing}, and {did} may not be over: they do not meet between"
             return _Said("missing-meeting", message, "let both meet at a PL_CLUSTER_BARRIER between the two", conflict)
         if found.place != place:

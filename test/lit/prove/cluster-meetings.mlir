@@ -75,7 +75,7 @@ module @early_warps attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
   "pipelink.smem"() {sym_name = "part", bytes = 512, align = 16} : () -> ()
   "pipelink.cluster_barrier"() {sym_name = "met"} : () -> ()
-  // expected-error @below {{'@a::@run, CTA 0': peer_read part, and write part of '@a::@run, CTA 0' may not be over: they do not meet between [missing-meeting]}}
+  // expected-error @below {{'@a::@run, CTA 0': peer_read part, and write part of other warps of the role may not be over: they do not meet between [missing-meeting]}}
   "pipelink.protocol"() {of = "run", text = "part.write; part.peer_read; met.sync;"} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
