@@ -10,15 +10,15 @@ __device__ __forceinline__ unsigned mixed(unsigned value, unsigned rank, unsigne
 }  // namespace exchange
 
 // Each round, a thread writes a value of its own, and adds up those that the other CTAs have for its number.
-#define EXCHANGE_READ(NAME, CTAS, WARPS)                                                                  \
+#define EXCHANGE_READ(NAME, CTAS)                                                                         \
   PL_COMPONENT(NAME) {                                                                                    \
-    PL_ROLE(run, pl::warps<WARPS>);                                                                       \
-    PL_SMEM(values, unsigned[32 * WARPS]);                                                                \
+    PL_ROLE(run, pl::warps<4>);                                                                           \
+    PL_SMEM(values, unsigned[128]);                                                                       \
     PL_CLUSTER_BARRIER(met);                                                                              \
     PL_CLUSTER(CTAS, 1, 1);                                                                               \
     PL_PARAM(out, unsigned*);                                                                             \
     PL_PARAM(rounds, int);                                                                                \
-    PL_TENSOR(out, unsigned, "G, R, T", pl::write);                                                       \
+    PL_TENSOR(out, unsigned, "G, R, 128", pl::write);                                                     \
     PL_BIND(rounds, "R");                                                                                 \
     PL_GRID("G");                                                                                         \
     PL_PROTOCOL(run, "repeat rounds { values.write; met.sync; values.peer_read; met.sync; }");           \
@@ -32,12 +32,12 @@ __device__ __forceinline__ unsigned mixed(unsigned value, unsigned rank, unsigne
         _Pragma("unroll") for (unsigned other = 1; other < CTAS; ++other)                                 \
           value += pl::load_peer<unsigned>(values_smem::peer(self, (rank + other) % CTAS) + 4 * t);       \
         met::sync(self);                                                                                  \
-        out(self)[(size_t(blockIdx.x) * rounds(self) + round) * 32 * WARPS + t] = value;                  \
+        out(self)[(size_t(blockIdx.x) * rounds(self) + round) * 128 + t] = value;                         \
       }                                                                                                   \
     }                                                                                                     \
   }
-EXCHANGE_READ(test::read_by_two, 2, 4)
-EXCHANGE_READ(test::read_by_four, 4, 4)
+EXCHANGE_READ(test::read_by_two, 2)
+EXCHANGE_READ(test::read_by_four, 4)
 
 // The other way: a thread writes its value into the memory of the next CTA, which reads it as its own.
 #define EXCHANGE_WRITE(NAME, CTAS)                                                                        \

@@ -26,6 +26,7 @@ SIZES = {
     "B": 2,
     "T": 2,
     "CTAS": 132,
+    "G": 4,
 }
 #: Of kernels whose dimensions mean something else.
 OTHERS = {
