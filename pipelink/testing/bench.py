@@ -7,6 +7,7 @@ waits, so that a component that takes what never comes is an error and no hang.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
@@ -69,7 +70,18 @@ class Bench:
             self.kernel.bind(getattr(self.component, name), value)
         for key, value in generate.promises(self.contract).items():
             self.kernel.promise(key, value)
-        self.kernel.grid(1)
+        self.kernel.grid(*self._cluster())
+
+    def _cluster(self) -> list[int]:
+        """The extents of the one cluster that runs.  Other ends are made for one CTA alone."""
+        declared = next((record for record in self.contract.records if record.op == "cluster"), None)
+        extents: Any = declared.values.get("value") if declared is not None else [1]
+        if declared is not None and self._ports and math.prod(extents) > 1:
+            message = (
+                f"'{self.contract.name}' works in clusters of {math.prod(extents)} CTAs, and the other ends of its "
+            )
+            raise error("bench-unsupported", f"{message}ports are made for one", declared.location)
+        return extents
 
     def _check_names(self, renames: Mapping[str, str]) -> None:
         """A name in a run means one thing: a port, or something of the launch contract."""

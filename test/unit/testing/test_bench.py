@@ -210,6 +210,8 @@ def test_tokens_go_in_turn(objects: Objects) -> None:
          "PL_ENTRY(r) { s::add(self, 0); }", {}, "a signal has no end"),
         ("PL_ROLE(r, pl::warps<1>); PL_IN(x, pl::stream<pl::item<int>>, pl::ring<1, 2>, pl::by_threads); PL_ENTRY(r) "
          "{ x::release(self, x::wait(self)); }", {"feed": "tma"}, "none that one box of a tensor map brings"),
+        ("PL_ROLE(r, pl::warps<1>); PL_CLUSTER(2); PL_TOKEN_IN(x); PL_ENTRY(r) { x::take(self); }", {},
+         "'t::x' works in clusters of 2 CTAs, and the other ends of its ports are made for one"),
         ("PL_ROLE(r, pl::warps<1>); PL_IN(x, pl::stream<pl::swizzle32<pl::tile<float, 8, 32>>>, pl::ring<1, 2>, "
          "pl::by_threads); PL_ENTRY(r) { x::release(self, x::wait(self)); }", {}, "rows have 128 bytes"),
     ],
@@ -219,6 +221,11 @@ def test_what_has_no_other_end(body: str, settings: dict[str, Any], said: str) -
     with pytest.raises(LinkError, match=said) as caught:
         testing.Bench(item, **settings)
     assert caught.value.diagnostics[0].id == "bench-unsupported"
+
+
+def test_a_component_in_a_cluster_is_one_cluster(objects: Objects) -> None:
+    bench = testing.Bench(objects["exchange"], "read_by_four")
+    assert bench.kernel.link()["sm_90a"].launch["grid"] == ["4", "1", "1"]
 
 
 def test_a_port_and_a_tensor_of_one_name(objects: Objects) -> None:
