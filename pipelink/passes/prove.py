@@ -25,9 +25,9 @@ class ProvePass:
 
     Before: every kernel is placed (``place``).  After: the IR is unchanged.  What is not modelled is named by warnings
     ``unproven``; everything else is proved.
-    Rejects: ``deadlock``, ``rate-mismatch``, ``slot-race``, ``arrival-count``, ``barrier-participation``,
-    ``state-limit``, ``bad-placement`` where a token has another credit than its ends state, and what
-    :func:`pipelink.passes.prove_static.check_static` lists.
+    Rejects: ``deadlock``, ``rate-mismatch``, ``slot-race``, ``missing-meeting``, ``arrival-count``,
+    ``barrier-participation``, ``state-limit``, ``bad-placement`` where a token has another credit than its ends state,
+    and what :func:`pipelink.passes.prove_static.check_static` lists.
 
     Example: a mainloop whose protocol is ``repeat k_tiles+ { ab.wait; }`` is refused: its loader waits for a free slot,
     it waits for a full one.

@@ -250,9 +250,10 @@ def _check_residency(kernel: Kernel, components: Mapping[str, Component], diagno
 def _check_resident_columns(
     kernel: Kernel, placement: KernelPlacement, facts: Target, diagnostics: Diagnostics
 ) -> None:
-    """CTAs of one SM that wait for each other have their tensor memory at once; the driver does not count it."""
+    """CTAs of one SM that wait for each other, or for others of their clusters that do, have their tensor memory at
+    once; the driver does not count it."""
     launch, columns = kernel.launch or {}, placement.tmem_columns
-    if not columns or not launch.get("resident", False):
+    if not columns or not (launch.get("resident", False) or joined(kernel)):
         return
     held = SMEM_BASE + placement.smem_bytes
     fit = min(facts.smem_per_sm // held, facts.warps_per_sm // placement.warps, facts.ctas_per_sm)
@@ -262,8 +263,9 @@ def _check_resident_columns(
     most = facts.tmem_columns // columns
     asked = min(fit, _ctas_per_sm(launch, fit))
     if asked > most:
+        whom = "each other" if launch.get("resident", False) else "others of their clusters"
         message = (
-            f"{asked} CTAs of kernel '{kernel.name}' may be on an SM and wait for each other; they allocate {columns} "
+            f"{asked} CTAs of kernel '{kernel.name}' may be on an SM and wait for {whom}; they allocate {columns} "
         )
         message += f"columns of tensor memory each, and {facts.name} has {facts.tmem_columns}: one waits for columns, "
         message += "the others for it"

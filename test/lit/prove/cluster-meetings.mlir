@@ -335,3 +335,35 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.cluster"() {value = [2, 1, 1]} : () -> ()
   "pipelink.grid"() {value = ["2", "1", "1"]} : () -> ()
 }
+
+// -----
+
+// CTAs that hold columns of one SM wait for those of their clusters, which wait for columns of another
+module @columns attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.tmem"() {sym_name = "kept", columns = 512} : () -> ()
+  "pipelink.cluster_barrier"() {sym_name = "met"} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "kept.write; met.sync; kept.read;"} : () -> ()
+}
+// expected-error @below {{16 CTAs of kernel 'k' may be on an SM and wait for others of their clusters; they allocate 512 columns of tensor memory each, and sm_100a has 512: one waits for columns, the others for it [tensor-memory-order]}}
+module @k attributes {pipelink.kernel = {target = "sm_100a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @columns} : () -> ()
+  "pipelink.cluster"() {value = [2, 1, 1]} : () -> ()
+  "pipelink.tensor"() {name = "x", element = "f32", shape = ["N"], access = "read"} : () -> ()
+  "pipelink.grid"() {value = ["2 * N", "1", "1"]} : () -> ()
+}
+
+// -----
+
+// As many as the SM has columns for
+module @columns attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.tmem"() {sym_name = "kept", columns = 512} : () -> ()
+  "pipelink.cluster_barrier"() {sym_name = "met"} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "kept.write; met.sync; kept.read;"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_100a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @columns} : () -> ()
+  "pipelink.cluster"() {value = [2, 1, 1]} : () -> ()
+  "pipelink.grid"() {value = ["sms", "1", "1"]} : () -> ()
+}
