@@ -239,8 +239,12 @@ class _Coefficients:
                 return values[0] + values[1]
             case "sub":
                 return values[0] - values[1]
-            case "neg":
+            case "neg" | "not":  # ~x is -x - 1
                 return -first
+            case "xor" if values.count(0) and (changed := constants[values.index(0)]) is not None:
+                if changed == -1:
+                    return -max(values, key=abs)
+                return max(values, key=abs) if 0 <= changed < low else None
             case "mul" | "mul24":
                 if "u32" in parts and {"wide", "hi"} & {*parts}:  # printed with a sign that it does not have
                     constants = [c + (1 << 32) if c is not None and c < 0 else c for c in constants]
@@ -260,7 +264,7 @@ class _Coefficients:
             case "and":
                 return self._masked(values, constants)
             case "or" | "xor":
-                # two values meet in disjoint bits, or the constant changes bits that are not the first thread's
+                # two values meet in disjoint bits
                 return max(values, key=abs) if 0 in values and low else None
             case "bfe":
                 begin, length = second, constants[2]

@@ -113,6 +113,12 @@ INDEPENDENT = {
     "compared with the first": "mov.u32 %r1, %tid.x;" + first_thread("%r2") + "setp.eq.s32 %p1, %r1, %r2;",
     "moved by a constant": "mov.u32 %r1, %tid.x;" + first_thread("%r2") + "sub.s32 %r3, 64, %r2; "
     "add.s32 %r4, %r3, %r1; st.global.u32 [%r4], 1;",
+    "the number before it, inverted": "mov.u32 %r1, %tid.x; not.b32 %r2, %r1;"
+    + first_thread("%r3")
+    + "add.s32 %r4, %r3, %r2; setp.lt.u32 %p1, %r4, 3; xor.b32 %r5, %r1, -1; add.s32 %r6, %r3, %r5; "
+    "st.global.u32 [%r6], 1;",
+    "its neighbour": "mov.u32 %r1, %tid.x;" + first_thread("%r2") + "xor.b32 %r3, %r1, 1; sub.s32 %r4, %r3, %r2; "
+    "st.global.u32 [%r4], 1;",
     "in a loop": "mov.u32 %r1, %tid.x;" + first_thread("%r2") + "neg.s32 %r3, %r2; $L: add.s32 %r4, %r1, %r3; "
     "st.global.u32 [%r4], 1; add.s32 %r5, %r3, 128; mov.u32 %r3, %r5; @%p1 bra $L;",
     "through a shuffle": "mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; shfl.sync.idx.b32 %r3|%p1, %r2, 0, 31, -1; "
@@ -140,6 +146,11 @@ DEPENDENT = {
     "first as it is": (first_thread("%r1") + "mov.u32 %r2, %tid.x; setp.lt.s32 %p1, %r1, 64;", ("setp.lt.s32", True)),
     "by its sign": ("mov.u32 %r1, %tid.x; add.s32 %r2, %r1, -64; shr.s32 %r3, %r2, 31;", ("shr.s32", True)),
     "into local memory": ("mov.u32 %r1, %tid.x; st.local.u32 [%rd1], %r1;", ("st.local.u32", False)),
+    "inverted": ("mov.u32 %r1, %tid.x; not.b32 %r2, %r1; setp.eq.s32 %p1, %r2, -1;", ("setp.eq.s32", True)),
+    "of the next warpgroup": (
+        "mov.u32 %r1, %tid.x;" + first_thread("%r2") + "xor.b32 %r3, %r1, 128; sub.s32 %r4, %r3, %r2;",
+        ("xor.b32", True),
+    ),
     "either": ("mov.u32 %r1, %tid.x; selp.b32 %r2, %r1, 0, %p1;", ("selp.b32", True)),
 }
 
