@@ -395,6 +395,11 @@ def _externals(reading: Reading) -> Iterator[Row]:
         if callee in DRIVER_CALLS and reading.debug:
             continue
         id_, does, hint = _external(callee, shown)
+        called = reading.origins.choices(function.name, callee) if callee.startswith("%") else frozenset[str]()
+        if called and all(leaf.startswith("symbol ") for leaf in called):  # which nvJitLink makes of a call by name
+            which = listed(f"'{leaf.removeprefix('symbol ')}'" for leaf in sorted(called))
+            does = f"calls {which} with other types than it is defined with"
+            id_, hint = "symbol-mismatch", "include one declaration in both"
         steps = callee in _HEAP or callee.startswith(_LAUNCHES)
         if steps and any(hint == problem.hint for problem in problems):  # of one thing, which is said already
             continue

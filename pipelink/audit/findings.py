@@ -84,6 +84,10 @@ def _slot_fault(finding: Finding) -> str:
     assert event is not None
     if event.verb == ACCESS:
         return f"touches a slot of '{event.subject}' while it holds none"
+    if finding.other == "phase":
+        return f"waits for a phase of '{event.subject}' that it has waited for"
+    if finding.other == "bytes":
+        return f"copies to byte {event.place} of a slot of '{event.subject}', which another copy fills too"
     does = {"release": "releases", "commit": "commits", "copy": "copies into"}[event.verb]
     which = "the oldest that it holds" if event.verb == "release" else "the one that it acquired"
     return f"{does} another slot of '{event.subject}' than {which}"

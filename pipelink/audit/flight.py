@@ -37,7 +37,8 @@ class Flight:
     ``marked``: the last slot that was waited for is asked whether it is the end mark.  ``slots``: the ages of the slots
     that are held, by port and side, the oldest first; None where the code gave back one that could not be followed.
     ``written``: buffers that threads wrote, without a proxy fence since.  ``there``: buffers that have something to
-    read."""
+    read.  ``filled``: the bytes of slots' tiles that copies bring, until the slot is full.  ``phases``: the parity that
+    each of the component's mbarriers was waited for last."""
 
     open: tuple[tuple[str, Group], ...] = ()
     groups: tuple[tuple[str, tuple[Group, ...]], ...] = ()
@@ -45,6 +46,8 @@ class Flight:
     slots: tuple[tuple[str, tuple[int, ...] | None], ...] = ()
     written: frozenset[str] = frozenset()
     there: frozenset[str] = frozenset()
+    filled: frozenset[tuple[str, int, int, int]] = frozenset()
+    phases: tuple[tuple[tuple[str, int], int], ...] = ()
 
     def after(self, event: Event, reads: Mapping[str, tuple[str, ...]]) -> Flight:
         """After an event; ``reads`` are the ports that each kind reads."""
@@ -82,7 +85,31 @@ class Flight:
         kept = {kind: found for kind, found in groups.items() if any(found)}
         ended = event.verb == "ended"
         in_order = tuple(sorted(opened.items())), tuple(sorted(kept.items()))
-        return Flight(*in_order, ended, self.slots, written, there)
+        return Flight(*in_order, ended, self.slots, written, there, self.filled, self.phases)
+
+    def copied(self, event: Event) -> Flight | None:
+        """The same after a copy into a slot that is not full yet; None where it brings what another one brought."""
+        if event.place is None or event.bytes is None:
+            return self
+        port, part, begin, end = event.subject, event.part, event.place, event.place + event.bytes
+        if any((port, part) == (p, n) and begin < e and b < end for p, n, b, e in self.filled):
+            return None
+        return replace(self, filled=self.filled | {(port, part, begin, end)})
+
+    def full(self, port: str) -> Flight:
+        """The same with the next slot of a port to be filled."""
+        return replace(self, filled=frozenset(one for one in self.filled if one[0] != port))
+
+    def waited(self, event: Event) -> Flight | None:
+        """The same after a wait for an mbarrier; None where the last one was for a phase of the same parity."""
+        phases = dict(self.phases)
+        if event.place is None:  # of one of those that have the name
+            phases = {at: parity for at, parity in phases.items() if at[0] != event.subject}
+        elif phases.get((event.subject, event.part)) == event.place:
+            return None
+        else:
+            phases[event.subject, event.part] = event.place
+        return replace(self, phases=tuple(sorted(phases.items())))
 
     def empty(self, buffer: str) -> bool:
         """Whether copies into a buffer are on their way, and nothing is there."""

@@ -35,13 +35,15 @@ class UndecidedError(Exception):
 class Event:
     """What an instruction does in the words of protocols.  Of ``copy``: the tile of the slot and its bytes, None where
     they are not known.  Of asynchronous accesses see ``flight``: ``part`` is how many groups a wait leaves,
-    ``source`` the ports and buffers that are read; of a write, how it is one."""
+    ``source`` the ports and buffers that are read; of a write, how it is one.  ``place``: of a copy the byte of the
+    tile where it begins, of a wait for the mbarrier ``part`` the parity."""
 
     subject: str
     verb: str
     part: int = 0
     bytes: int | None = None
     source: tuple[str, ...] | None = None
+    place: int | None = None
 
     @property
     def again(self) -> bool:
@@ -247,6 +249,10 @@ class Language:
     def moves(self, event: Event) -> bool:
         """Whether a step takes a slot of a ring, fills it or gives it back."""
         return event.subject in self._subjects.tiles and event.verb in MOVES
+
+    def waits(self, event: Event) -> bool:
+        """Whether an event is at an mbarrier."""
+        return event.subject in self._subjects.mbarriers
 
     def holding(self, states: States, port: str) -> States:
         """The states in which the thread holds a slot of ``port``; all where it takes none, and another does for it."""

@@ -282,9 +282,16 @@ class Reader:
         """The operands whose values matter at an event: the tile and the bytes of a copy."""
         use = split_symbol(instruction.callee) if instruction.callee else None
         if use is not None and VERB_OF.get(use.function) == "copy" and len(instruction.arguments) > 6:
-            return (*instruction.arguments[2:4], instruction.arguments[6])
+            return (*instruction.arguments[2:5], instruction.arguments[6])
+        if self._waits(use):
+            return instruction.arguments[2:4]
         slot = self.slot(instruction)
         return (slot,) if slot else ()
+
+    def _waits(self, use: Use | None) -> bool:
+        """Whether a call waits for an mbarrier of the component's own."""
+        known = self.reading.claims.resources.get(use.resource, ("",)) if use is not None else ("",)
+        return use is not None and use.function == "wait" and known[0] == "mbarrier"
 
     @staticmethod
     def slot(instruction: Instruction) -> str:
@@ -295,16 +302,19 @@ class Reader:
 
     def refine(self, event: Event, values: Mapping[str, Value], instruction: Instruction) -> Event:
         """A copy with its tile and bytes."""
+        if event.verb == "wait" and self._waits(split_symbol(instruction.callee)):
+            index, parity = (_known(operand, values) for operand in self.needed(instruction))
+            return event if index is None or parity is None else replace(event, part=index, place=parity)
         if event.verb != "copy":
             return event
-        part, size = (_known(operand, values) for operand in self.needed(instruction)[1:])
+        part, place, size = (_known(operand, values) for operand in self.needed(instruction)[1:])
         record = self.reading.claims.resources[event.subject][1]
         if record.values.get("touch") != "bulk":
             asked = event.subject, instruction.arguments[5], part
             if asked not in self.boxes:
                 self.boxes[asked] = self._box(instruction, record, part)
             size = self.boxes[asked]
-        return event if part is None else Event(event.subject, "copy", part, size)
+        return event if part is None else Event(event.subject, "copy", part, size, place=place)
 
     def _box(self, instruction: Instruction, port: Record, part: int | None) -> int | None:
         """The bytes that a tensor copy brings, by its map."""

@@ -261,13 +261,17 @@ def _fits(one: tuple[Input, Table, Symbol], two: tuple[Input, Table, Symbol]) ->
     if isinstance(first, Function) and isinstance(second, Function):
         return one[1].signature(first.name).fits(two[1].signature(second.name))
     if isinstance(first, Variable) and isinstance(second, Variable):
-        return first.space == second.space and (first.size == second.size or not first.size or not second.size)
+        sizes = first.size == second.size or not first.size or not second.size
+        kinds = first.kind == second.kind or not first.kind or not second.kind
+        return first.space == second.space and sizes and kinds
     return False
 
 
 def _mismatch(
     name: str, one: tuple[Input, Table, Symbol], two: tuple[Input, Table, Symbol], diagnostics: Diagnostics
 ) -> None:
+    told = len({symbol.kind for symbol in (one[2], two[2]) if isinstance(symbol, Variable)}) > 1
+
     def shown(place: tuple[Input, Table, Symbol]) -> str:
         item, table, symbol = place
         verb = "declared" if symbol.source is None else "defined"
@@ -275,7 +279,8 @@ def _mismatch(
             return f"{verb} as {table.signature(name)} in '{item.name}'"
         assert isinstance(symbol, Variable)
         size = f" of {symbol.size} bytes" if symbol.size else ""
-        return f"{verb} as {_SPACES[symbol.space]} variable{size} in '{item.name}'"
+        kind = f", {symbol.kind}" if symbol.kind and told else ""
+        return f"{verb} as {_SPACES[symbol.space]} variable{size}{kind} in '{item.name}'"
 
     users = [title(two[0], user) for user in _named_users(two[1], name)]
     notes = [Note(f"used by {users[0]} of '{two[0].name}'", Location(two[0].path))] if users else []

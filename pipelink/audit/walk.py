@@ -51,14 +51,16 @@ class Finding:
     """Where a way leaves the protocol: ``event`` is what the code does there, None where it ends.  ``certain``: the
     code goes this way for some numbers that it is given.  ``reader``: what still reads the slot that it gives back, or
     the buffer that it writes; ``copy`` where it reads one that is not filled yet, ``proxy`` where wgmma would miss what
-    threads wrote.  ``other``: it gives back, or fills, another slot than it should."""
+    threads wrote.  ``other``: what else is wrong with the step: ``slot`` where it gives
+    back, or fills, another slot than it should, ``bytes`` where it fills some again, ``phase`` where it waits again for
+    the same."""
 
     event: Event | None
     expected: tuple[str, ...]
     trail: tuple[str, ...]
     certain: bool
     reader: str = ""
-    other: bool = False
+    other: str = ""
 
 
 Known = frozenset[tuple[Atom, bool]]
@@ -259,7 +261,12 @@ class Walk:
         if language.moves(event):
             flight, wrong = self._slots(step, event, values, state, states, flight)
             if wrong:
-                return replace(self._finding(event, state, way), other=True)
+                return replace(self._finding(event, state, way), other=wrong)
+        elif event.verb == "wait" and language.waits(event):
+            phased = flight.waited(event)
+            if phased is None:
+                return replace(self._finding(event, state, way), other="phase")
+            flight = phased
         if event.verb == "release" and (reader := state.flight.reading(event.subject, state.states)):
             return replace(self._finding(event, state, way), reader=reader)
         if event.verb == "write" and state.flight.stores(event.subject) > self.keeps.get(event.subject, _ANY):
@@ -272,8 +279,9 @@ class Walk:
 
     def _slots(
         self, step: Step, event: Event, values: dict[str, Value], state: _State, states: States, flight: Flight
-    ) -> tuple[Flight, bool]:
-        """The slots that are held after a step, and whether it gives back one that it should not."""
+    ) -> tuple[Flight, str]:
+        """The slots that are held after a step, and what is wrong: ``slot`` where it gives back or fills one that it
+        should not, ``bytes`` where it fills some again."""
         key = f"{event.subject} {side(event.verb)}"
         ages = flight.held(key)
         if event.verb in TAKES:
@@ -281,23 +289,28 @@ class Walk:
                 if isinstance(value, Slot) and value.key == key and value.age is not None:
                     values[register] = Slot(key, value.age + 1)
             left = max(one.count(key) for one in states)
-            return flight.holding(key, None if ages is None else (*(age + 1 for age in ages), 0)[-left:]), False
+            return flight.holding(key, None if ages is None else (*(age + 1 for age in ages), 0)[-left:]), ""
         given = values.get(self.slot(step.place.code))
         kept = max(one.count(key) for one in states)
         if event.verb == "copy" and kept == max(one.count(key) for one in state.states):
             wrong = isinstance(given, Slot) and ages is not None and given.age not in ages
-            return flight, wrong  # the slot is not full yet
+            more = flight.copied(event)  # the slot is not full yet
+            return more or flight, "slot" if wrong else "" if more is not None else "bytes"
+        if event.verb == "copy":
+            if flight.copied(event) is None:
+                return flight, "bytes"
+            flight = flight.full(event.subject)
         if not isinstance(given, Slot):
             raise UndecidedError(f"which slot of '{event.subject}' it gives back is not known")
         if ages is None:
-            return flight.holding(key, None if kept else ()), False
+            return flight.holding(key, None if kept else ()), ""
         least = self.languages[state.language][1].keeps(state.states, event)
         if given.key != key or given.age not in ages or given.age < least:
-            return flight, True
+            return flight, "slot"
         for register, value in values.items():
             if value == given:
                 values[register] = Slot(key, None)
-        return flight.holding(key, tuple(age for age in ages if age != given.age)), False
+        return flight.holding(key, tuple(age for age in ages if age != given.age)), ""
 
     def _finding(self, event: Event | None, state: _State, way: _Way) -> Finding:
         trail: list[str] = []

@@ -24,7 +24,7 @@ _LIST: Final = re.compile(r"\s*\(([^()]*)\)")
 _NAME: Final = re.compile(r"\s*([A-Za-z_$%][\w$]*)")
 _PARAMETER: Final = re.compile(r"\.param\b.*\.[a-z](\d+)\s+[\w$]+\s*(?:\[\s*(\d+)\s*\])?\s*$", re.DOTALL)
 _VARIABLE: Final = re.compile(
-    r"^\s*(?:(\.(?:visible|weak|extern|common))\s+)?\.(global|const|shared)\b([^=]*?)\.[a-z](\d+)\s+"
+    r"^\s*(?:(\.(?:visible|weak|extern|common))\s+)?\.(global|const|shared)\b([^=]*?)\.([a-z])(\d+)\s+"
     r"([A-Za-z_$][\w$]*)\s*(\[[^=]*\])?\s*(?:=(.*))?$",
     re.DOTALL,
 )
@@ -119,11 +119,13 @@ class Function(Symbol):
 @dataclass(frozen=True)
 class Variable(Symbol):
     """A variable in ``space``, of ``size`` bytes: 0 if the declaration leaves it open.  ``linkage`` is ``visible``,
-    ``weak`` or ``extern``; empty if other objects do not see it."""
+    ``weak`` or ``extern``; empty if other objects do not see it.  ``kind`` of a single number is ``float`` or
+    ``integer``, pointers being integers; empty of anything else."""
 
     space: str
     size: int
     linkage: str
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -227,12 +229,13 @@ def _variable(head: str) -> Variable | None:
     found = _VARIABLE.match(head)
     if found is None:
         return None
-    size = int(found[4]) // 8
-    for extent in _EXTENT.findall(found[6] or ""):
+    size = int(found[5]) // 8
+    kind = "" if found[7] or size == 1 else "float" if found[4] == "f" else "integer"
+    for extent in _EXTENT.findall(found[7] or ""):
         size *= int(extent or 0)
     linkage = (found[1] or "").removeprefix(".")
-    source = None if linkage == "extern" else (found[7] or "")
-    return Variable(found[5], source, found[2], size, linkage)
+    source = None if linkage == "extern" else (found[8] or "")
+    return Variable(found[6], source, found[2], size, linkage, kind)
 
 
 def _letters(text: str) -> dict[str, set[str]]:

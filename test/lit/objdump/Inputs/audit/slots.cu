@@ -93,3 +93,37 @@ PL_ENTRY(mma) {
   for (int i = 0; i < 32; ++i) out(self)[mma::thread(self) * 32 + i] = d[i];
 }
 }
+#define LIT_BYTES(NAME, SECOND)                                                    \
+  PL_COMPONENT(NAME) {                                                              \
+  PL_ROLE(load, pl::warps<1>, pl::one_thread);                                      \
+  PL_OUT(x, rows, pl::ring<2, 4>, pl::by_bulk);                                     \
+  PL_PARAM(from, const float*);                                                     \
+  PL_PARAM(n, int);                                                                 \
+  PL_PROTOCOL(load, "repeat n { x.acquire; x.copy; }");                             \
+  PL_ENTRY(load) {                                                                  \
+    for (int i = 0; i < n(self); ++i) {                                             \
+      const pl::slot slot = x::acquire(self);                                       \
+      x::copy<0>(self, slot, from(self) + i * 256, 512, 0);                         \
+      x::copy<0>(self, slot, from(self) + i * 256 + 128, 512, SECOND);              \
+    }                                                                               \
+  }                                                                                 \
+  }
+LIT_BYTES(lit::right_halves, 512)
+LIT_BYTES(lit::one_half_twice, 0)
+#define LIT_PHASES(NAME, PARITY)                                  \
+  PL_COMPONENT(NAME) {                                            \
+  PL_ROLE(give, pl::warps<1>);                                    \
+  PL_ROLE(take, pl::warps<1>);                                    \
+  PL_MBARRIER(full, pl::arrivals<32>, pl::count<2>);              \
+  PL_PARAM(n, int);                                               \
+  PL_PROTOCOL(give, "repeat n { full.arrive; }");                 \
+  PL_PROTOCOL(take, "repeat n { full.wait; }");                   \
+  PL_ENTRY(give) {                                                \
+    for (int i = 0; i < n(self); ++i) full::arrive(self, i % 2);  \
+  }                                                               \
+  PL_ENTRY(take) {                                                \
+    for (int i = 0; i < n(self); ++i) full::wait(self, i % 2, PARITY); \
+  }                                                               \
+  }
+LIT_PHASES(lit::right_phases, i / 2 & 1)
+LIT_PHASES(lit::one_phase, 0)
