@@ -148,9 +148,11 @@ class Child:
 
     def _crash(self, status: int | None, said: bytes) -> LinkError:
         name = self.console.name
-        if any(words in said for words in _NO_MEMORY):
+        crashed = status is not None and os.WIFSIGNALED(status) and os.WTERMSIG(status) in _CRASHES
+        calls = crash.calls() if crashed else []
+        starved = any(words in said for words in _NO_MEMORY)
+        if starved and not calls:
             return no_memory(name, self.memory_limit)
-        calls = crash.calls() if status is not None and os.WIFSIGNALED(status) else []
         lines = said.decode(errors="replace").strip().splitlines()
         shown = [Note(line.strip()[:300]) for line in lines[:_STARTED_OUTPUT_LINES]]
         where, hint = UNKNOWN, None
@@ -160,11 +162,12 @@ class Child:
             number = os.WTERMSIG(status)
             killer = signal.Signals(number).name if number in signal.valid_signals() else str(number)
             id, what = "internal-error", f"{name} died of {killer}"
-            if calls and number in _CRASHES:  # a library of the vendor, of what it was given
+            if calls:  # a library of the vendor, of what it was given
                 names = list(dict.fromkeys(name for call in calls for name in call.names))
                 libraries = " or ".join(dict.fromkeys(call.library for call in calls))
                 id, what = calls[0].id, f"{libraries} died of {killer}, given {', '.join(map(repr, names))}"
                 where, hint = Location(names[0]) if len(names) == 1 else UNKNOWN, "it may be damaged: compile it again"
+                hint += "; it asks for more memory than it gets, and --memory-limit raises that" if starved else ""
         else:
             id, what = "internal-error", f"{name} ended with status {os.WEXITSTATUS(status)}"
         reproducer = self._write_reproducer(what, said)

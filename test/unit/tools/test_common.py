@@ -102,6 +102,28 @@ def test_a_crash_of_a_compiler_is_said_of_its_inputs(
     assert "the inputs are kept in" in said
 
 
+def test_a_compiler_without_memory_is_said_of_its_inputs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def starve() -> None:
+        os.write(2, b"terminate called after throwing an instance of 'std::bad_alloc'\n")
+        signal.signal(signal.SIGABRT, signal.SIG_DFL)
+        os.abort()
+
+    def body(_: argparse.Namespace, console: Console) -> None:
+        with crash.calling("nvJitLink", "nvjitlink-failed", ["bad.o"]):
+            starve()
+
+    assert run(body) == 1
+    said = capfd.readouterr().err
+    assert "bad.o: error: nvJitLink died of SIGABRT, given 'bad.o' [nvjitlink-failed]" in said
+    assert "compile it again; it asks for more memory than it gets, and --memory-limit raises that" in said
+    assert run(lambda _, __: starve()) == 1
+    assert "[memory-limit]" in capfd.readouterr().err
+
+
 def test_a_crash_elsewhere_is_none_of_a_compiler(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
