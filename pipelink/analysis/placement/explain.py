@@ -79,7 +79,7 @@ def _names(core: Sequence[Line]) -> str:
 
 
 def _collide(core: Sequence[Line]) -> str:
-    named = [line for line in core if line.location != UNKNOWN]
+    named = [line for line in core if line.location != UNKNOWN] or core
     return f"{_names(named)} {'collide' if len(named) > 1 else 'does not fit'}"
 
 
@@ -121,7 +121,10 @@ def memory_overflow(problem: Problem, least: dict[str, int], found: Packing, dia
     total = found.end - SMEM_BASE
     padding = total - sum(line.amount for line in live)
     if padding > 0:
-        live.append(Line("alignment", padding, "", UNKNOWN))
+        # named where it alone does not fit: else it is what lies beside it that is too large
+        widest = max(problem.buffers, key=lambda buffer: buffer.align, default=None)
+        where = widest.location if widest is not None and padding > limit else UNKNOWN
+        live.append(Line("alignment", padding, "", where))
     core = core_of(live, limit) or live
     ctas = f" with {problem.min_ctas} CTAs on an SM" if problem.min_ctas > 1 else ""
     message = (

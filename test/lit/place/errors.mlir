@@ -198,3 +198,15 @@ module @k attributes {pipelink.kernel = {target = "sm_90a", min_ctas = 10 : i64}
   "pipelink.instance"() {sym_name = "a", component = @x.half} : () -> ()
   "pipelink.instance"() {sym_name = "b", component = @x.half} : () -> ()
 }
+
+// -----
+
+// An alignment that nothing can have
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1} : () -> ()
+  // expected-error @below {{shared memory of kernel 'k' overflows: alignment does not fit; it needs 1099511627776 bytes}}
+  "pipelink.smem"() {sym_name = "tile", bytes = 1024, align = 1099511627776} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+}
