@@ -23,6 +23,7 @@ REGISTERS_PER_SM = 65536  # and at most for one CTA, on every architecture here
 NAMED_BARRIERS = 16  # id 0 is __syncthreads and belongs to the entry
 SMEM_BASE = 1024  # bytes at address 0 that the driver reserves in every CTA
 MBARRIER_BYTES = 8
+MAX_CLUSTER = 16  # CTAs, non-portable size on Hopper and Blackwell; 8 is portable
 PARAMETER_BYTES = 32764  # kernel parameter space from sm_70, CUDA 12.1
 ADDRESS_BYTES = 8
 SETMAXNREG_STEP = 8  # PTX ISA, setmaxnreg: an immediate, 24 to 256, a multiple of 8

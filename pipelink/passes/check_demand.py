@@ -14,6 +14,7 @@ from pipelink.ir.views import Component, Exclusive, Kernel, Role
 from pipelink.model.graph import ConnectionGraph
 from pipelink.support.diagnostics import Diagnostics, Note
 from pipelink.target import (
+    MAX_CLUSTER,
     MAX_CTA_WARPS,
     NAMED_BARRIERS,
     SETMAXNREG_MAX,
@@ -25,7 +26,6 @@ from pipelink.target import (
     split_that_fits,
 )
 
-MAX_CLUSTER = 16  # CTAs, non-portable size on Hopper and Blackwell; 8 is portable
 _MAX_REGISTERS = 256  # upper end of a role's range; setmaxnreg's largest operand
 
 Key = tuple[str, str]  # (instance, role)

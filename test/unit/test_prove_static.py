@@ -119,6 +119,7 @@ CASES: list[tuple[str, str, Callable[[Dict], object], str, str]] = [
     ("undeclared", PIECES, update("mma", "smem", other=1024), "bad-placement", "has 'other' in 'smem', which"),
     ("no dictionary", PIECES, update("store", locals=3), "bad-placement", "'locals' in the placement of instance"),
     ("extents", PIECES, update("kernel", cluster=[2]), "bad-placement", "is not three extents"),
+    ("large cluster", PIECES, update("kernel", cluster=[2, 4, 4]), "bad-placement", "clusters of 32 CTAs"),
     ("list", PIECES, update("kernel", cluster=2), "bad-placement", "kernel 'gemm' is 2, not a list"),
     ("entry", PIECES, drop("kernel", "entry_registers"), "bad-placement", "kernel 'gemm' has no 'entry_registers'"),
     ("unknown", PIECES, update("0", stagse=4), "bad-placement", "has an unknown 'stagse'; did you mean 'stages'?"),

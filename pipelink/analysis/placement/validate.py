@@ -15,6 +15,7 @@ from pipelink.ir.views import Component, Connect, Instance, Kernel, Port, Progra
 from pipelink.model.demand import spelled
 from pipelink.model.lifetimes import Lifetimes
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location
+from pipelink.target import MAX_CLUSTER
 from pipelink.transfers import placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
 
@@ -117,6 +118,8 @@ class _Validator:
                 self.error(f"{what} is placed with {group.count} mbarriers or words", where)
         if placed.cluster and (len(placed.cluster) != 3 or 0 in placed.cluster):
             self.error(f"'cluster' in the placement of {what} is not three extents", where)
+        elif placed.ctas > MAX_CLUSTER:
+            self.error(f"{what} is placed in clusters of {placed.ctas} CTAs, the largest has {MAX_CLUSTER}", where)
         if self.has(self.launch, _LAUNCH, f"the launch of {what}"):
             self.all_have(self.launch["derived"], {"name": str, "value": str}, f"derived values of {what}")
             self.all_have(self.launch["arguments"], {"name": str, "kind": str}, f"arguments of {what}")
