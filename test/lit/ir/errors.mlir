@@ -476,3 +476,11 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   // expected-error @below {{'shared' of 'pipelink.connect' holds True, not an integer from 0 up [wrong-attribute]}}
   "pipelink.connect"() {source = @a::@z, target = @b::@z, shared = [true]} : () -> ()
 }
+
+// -----
+
+// Numbers of expressions have 64 bits
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  // expected-error @below {{'pipelink.grid': expected numbers of 64 bits in '9223372036854775808' [bad-expression]}}
+  "pipelink.grid"() {value = ["9223372036854775808", "1", "1"]} : () -> ()
+}

@@ -1,5 +1,6 @@
 """The Python builder: names, IR, errors at the caller's line, and a link that ends in a package."""
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -108,7 +109,12 @@ def test_link_and_save(fill: Path, values: Path, tmp_path: Path) -> None:
     assert linked.placement["kernel"]["threads"] == 128
     assert "FAILED" not in linked.audit
     assert linked["sm_80"].audit.ok
-    linked.save(tmp_path / "filled.plk")
+    before = os.umask(0o027)
+    try:
+        linked.save(tmp_path / "filled.plk")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "filled.plk").stat().st_mode & 0o777 == 0o640
     loaded = runtime.load(tmp_path / "filled.plk")
     assert repr(loaded) == "<pipelink kernel filled(out: f32[N] (written), alpha: f32)>"
     assert [target.arch for target in loaded.package.targets] == ["sm_90a", "sm_80"]

@@ -1,7 +1,9 @@
 """Links through the orchestration: the cache key's inputs, many processes, refusals, what an observer sees."""
 
+import importlib.metadata
 import json
 import multiprocessing
+import re
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -95,6 +97,39 @@ def test_tools_and_sources_are_in_the_key(request_: Request, monkeypatch: pytest
     monkeypatch.undo()
     monkeypatch.setattr(key, "source_digest", lambda: "another version of the passes or the transfers")
     assert key_of(request_) != base
+
+
+def test_files_that_options_name_are_in_the_key(request_: Request, tmp_path: Path) -> None:
+    options, more = tmp_path / "options.txt", tmp_path / "more.txt"
+    named = replace(request_, options=(f"-Xptxas=--options-file={options}",))
+    keys = {key_of(named)}
+    options.write_text("-maxrregcount 64")
+    keys.add(key_of(named))
+    options.write_text(f"--options-file {more}")
+    keys.add(key_of(named))
+    more.write_text("-maxrregcount 32")
+    keys.add(key_of(named))
+    assert len(keys) == 4
+    key_of(replace(request_, options=("-Xptxas=" + "a" * 5000,)))  # a name that no file has
+
+
+def test_a_toolkit_that_is_no_wheel_is_known_by_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = importlib.metadata.version
+
+    def version(name: str) -> str:
+        if name in ("nvidia-nvjitlink", "networkx"):
+            raise importlib.metadata.PackageNotFoundError(name)
+        return known(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    key.tool_versions.cache_clear()
+    try:
+        found = dict(key.tool_versions())
+    finally:
+        key.tool_versions.cache_clear()
+    assert re.fullmatch(r".*nvJitLink.* \d+ bytes, \d+", found["nvidia-nvjitlink"])
+    assert found["networkx"] == "missing"
+    assert {"nvidia-cuda-crt", "nvidia-cuda-cccl", "pyelftools"} < found.keys()
 
 
 def test_the_source_digest_covers_passes_transfers_and_headers(monkeypatch: pytest.MonkeyPatch) -> None:
