@@ -53,7 +53,7 @@ class Steps:
                     case _:
                         continue
                 for target in (self._answers[at, port] for port in called if (at, port) in self._answers):
-                    follow(*target, callers)
+                    follow(target[0], target[1], callers)
 
         caller, _, name = role.partition("::")
         follow(caller, name, self._components[caller].roles[name].thread_count)
