@@ -24,7 +24,7 @@ from pipelink.audit.code import Reading
 from pipelink.audit.copies import copies
 from pipelink.audit.places import author_place
 from pipelink.audit.registers import row as register_need
-from pipelink.audit.report import Copy, ObjectReport, Row
+from pipelink.audit.report import Copy, ObjectReport, Rounds, Row
 from pipelink.backend import libnvvm, nvjitlink, ptx, source_lines
 from pipelink.backend.ptx import Function
 from pipelink.contract.abi import NVVM
@@ -87,6 +87,7 @@ def audit(
     line_of = _Lines(lambda: linked(lines=True), item).of
     rows: list[Row] = []
     found: list[Copy] = []
+    rounds: list[Rounds] = []
     for one in claims:
         readings = [
             Reading(one, want.code, module, tuple(module.reachable(want.kernel)), debug, line_of)
@@ -103,11 +104,11 @@ def audit(
         if len(readings) == len(one.code):  # else another translation unit of the object, for other architectures
             own += ports.rows(one, readings)
         untrue = {row.subject for row in own if any(problem.id == "protocol-untrue" for problem in row.problems)}
-        order = [row for reading in readings if reading.code.title not in untrue for row in steps.rows(reading)]
+        order = [row for reading in readings if reading.code.title not in untrue for row in steps.rows(reading, rounds)]
         if any(row.verdict == "error" for row in (*own, *order)):  # what does not link needs no proof
             order = [row for row in order if row.verdict != "warning"]
         rows += [*own, *order]
-    return ObjectReport(item.name, arch, tuple(rows), tuple(found))
+    return ObjectReport(item.name, arch, tuple(rows), tuple(found), tuple(dict.fromkeys(rounds)))
 
 
 class _Lines:

@@ -141,6 +141,16 @@ class Copy:
     rank: int
 
 
+@dataclass(frozen=True, order=True)
+class Rounds:
+    """Role ``role`` of ``component`` (``acme.loader``) states no protocol, and its code makes as many rounds of the
+    default as parameter ``param`` says."""
+
+    component: str
+    role: str
+    param: str
+
+
 @dataclass(frozen=True)
 class ObjectReport:
     """The audit of one object's code for one architecture."""
@@ -149,6 +159,7 @@ class ObjectReport:
     arch: str
     rows: tuple[Row, ...]
     copies: tuple[Copy, ...] = ()
+    rounds: tuple[Rounds, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -25,7 +25,7 @@ from pipelink.audit.graph import Graph, Step
 from pipelink.audit.language import ACCESS, Event, Language, Subjects, UndecidedError
 from pipelink.audit.memory import peer_verb, reaches_peer
 from pipelink.audit.ports import MBARRIER_VERBS, VERB_OF
-from pipelink.audit.report import Row, listed
+from pipelink.audit.report import Rounds, Row, listed
 from pipelink.audit.terms import Atom, Unknown, Value
 from pipelink.audit.values import SPECIAL, number, parameter_of, registers
 from pipelink.audit.walk import Finding, Walk
@@ -48,8 +48,9 @@ _ONE_CTA: Final = {
 _ANSWERS_THREADS: Final = 4 * WARP  # of whoever calls, as far as answers can tell them apart
 
 
-def rows(reading: Reading) -> Iterator[Row]:
-    """The row of a role or answer."""
+def rows(reading: Reading, rounds: list[Rounds]) -> Iterator[Row]:
+    """The row of a role or answer; ``rounds`` gets how often a default is repeated, where that follows from one of the
+    component's parameters."""
     stated = next((r for r in reading.claims.of("protocol") if r.name == reading.code.name), None)
     try:
         protocol = _protocol(reading, stated)
@@ -72,7 +73,10 @@ def rows(reading: Reading) -> Iterator[Row]:
                 problems.append(
                     unproven(reading, protocol, f"{does} '{name}', and the protocol has no '{name}.{verb}'")
                 )
-        if finding is not None and (finding.event is not None or finding.reader or not comparison.counted()):
+        by = comparison.counted() if finding is not None and finding.event is None and not finding.reader else None
+        if by is not None:
+            rounds.append(Rounds(reading.claims.name.replace("::", "."), reading.code.name, by))
+        elif finding is not None:
             problems.append(problem_of(reading, protocol, finding))
         elif finding is None and protocol.stated:
             problems += [problem_of(reading, protocol, found, given) for given, found in comparison.rounds()]
@@ -462,13 +466,14 @@ class _Comparison:
                 yield " and ".join(f"{name} = {value}" for name, value in given.items()), found
                 return
 
-    def counted(self) -> bool:
-        """Whether the loop of a default protocol goes round as often as one of the component's parameters says."""
+    def counted(self) -> str | None:
+        """The parameter by which the loop of a default protocol goes round, if there is one."""
         if self.protocol.stated or not any(isinstance(step, Repeat) for step in self.protocol.body):
-            return False
+            return None
         numbers = [r.name for r in self.claims.of("param") if str(r.values.get("type", "")) in _COUNTS]
         loaded = self._loaded()
-        return any(all(self._goes(name, rounds) for rounds in _TRIED) for name in numbers if name in loaded)
+        known = (name for name in numbers if name in loaded)
+        return next((name for name in known if all(self._goes(name, rounds) for rounds in _TRIED)), None)
 
     def _loaded(self) -> set[object]:
         """What the code loads that may decide a branch; by anything else it does not go."""

@@ -15,7 +15,7 @@ from pipelink.link import key
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics, Location, error
 
 if TYPE_CHECKING:
-    from pipelink.audit.report import Copy
+    from pipelink.audit.report import Copy, Rounds
     from pipelink.backend import nvjitlink
     from pipelink.backend.cache import Cache, Parts
     from pipelink.link.read import Source
@@ -32,6 +32,15 @@ class BoundMap:
     param: str
     tensor: str
     rank: int
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What the audits of objects found that only a kernel decides about: copies by tensor maps, and how often roles
+    without a protocol repeat."""
+
+    copies: tuple[Copy, ...]
+    rounds: tuple[Rounds, ...]
 
 
 def verify_objects(source: Source, cache: Cache | None, watch: Observer, diagnostics: Diagnostics) -> None:
@@ -52,13 +61,13 @@ def verify_objects(source: Source, cache: Cache | None, watch: Observer, diagnos
 
 def audit_objects(
     source: Source, cache: Cache | None, diagnostics: Diagnostics, *, debug: bool
-) -> Callable[[], list[Copy]]:
+) -> Callable[[], Audited]:
     """Begin to audit the code of the kernel's components, in a thread, because nothing before the cubin needs it.
     ``debug``: of a debug link, in which they may print and assert.
 
-    What is returned waits for the end and puts what was found into ``diagnostics``; it gives the copies by tensor maps
-    that the code makes, and raises LinkError with what breaks a contract, or with what the audit itself raised."""
-    copies: list[Copy] = []
+    What is returned waits for the end and puts what was found into ``diagnostics``; it gives what only the kernel
+    decides, and raises LinkError with what breaks a contract, or with what the audit itself raised."""
+    audited: list[Audited] = []
     helpers = [image for item in source.objects if not item.components for image in item.reachable(source.arch)]
     jobs = linkable(source)
 
@@ -68,34 +77,43 @@ def audit_objects(
 
             report = objects.audit(item, images, source.arch, helpers=helpers, only=source.components, debug=debug)
             report.diagnose(found)
-            made = [(copy.component, copy.param, copy.rank) for copy in report.copies]
-            return {"copies": json.dumps(made).encode()}
+            copies = [(copy.component, copy.param, copy.rank) for copy in report.copies]
+            rounds = [(one.component, one.role, one.param) for one in report.rounds]
+            return {"copies": json.dumps(copies).encode(), "rounds": json.dumps(rounds).encode()}
 
         for item, images in jobs:
             used = source.components & {component.symbol for component in item.components}
             kind = f"audited{' for debugging' if debug else ''} {' '.join(sorted(used))}"
             look = partial(audit, item, images)
             kept = _examine(
-                kind, item, [*images, *helpers], look, cache, found, lambda parts: _copies(parts) is not None
+                kind, item, [*images, *helpers], look, cache, found, lambda parts: _audited(parts) is not None
             )
-            copies.extend(_copies(kept) or ())
+            if (one := _audited(kept)) is not None:
+                audited.append(one)
 
     join = begin(work, diagnostics)
 
-    def joined() -> list[Copy]:
+    def joined() -> Audited:
         join()
-        return copies
+        return Audited(
+            tuple(copy for one in audited for copy in one.copies),
+            tuple(rounds for one in audited for rounds in one.rounds),
+        )
 
     return joined
 
 
-def _copies(parts: Parts) -> list[Copy] | None:
-    """The copies of a kept audit, None where it is none."""
-    from pipelink.audit.report import Copy
+def _audited(parts: Parts) -> Audited | None:
+    """What a kept audit found, None where it is none."""
+    from pipelink.audit.report import Copy, Rounds
 
     try:
-        made: Any = json.loads(parts["copies"])
-        return [Copy(str(component), str(param), int(rank)) for component, param, rank in made]
+        copies: Any = json.loads(parts["copies"])
+        rounds: Any = json.loads(parts["rounds"])
+        return Audited(
+            tuple(Copy(str(component), str(param), int(rank)) for component, param, rank in copies),
+            tuple(Rounds(str(component), str(role), str(param)) for component, role, param in rounds),
+        )
     except (KeyError, TypeError, ValueError):
         return None
 

@@ -42,7 +42,7 @@ from pipelink.support.diagnostics import Diagnostic, Diagnostics, LinkError, Loc
 from pipelink.support.inputs import LTOIR_MAGIC
 
 if TYPE_CHECKING:
-    from pipelink.audit.report import KernelReport
+    from pipelink.audit.report import KernelReport, Rounds
     from pipelink.backend.nvjitlink import Image, Linked
     from pipelink.backend.nvvm import Entry
     from pipelink.ir.placement import ConnectionPlacement, InstancePlacement, KernelPlacement
@@ -139,7 +139,11 @@ def _run(
     symbols.require_variables(linked.data, undefined)
     if join_audits is not None:
         with watch.timed("audit objects"):
-            check_copies(join_audits(), placed.maps, source, diagnostics)
+            audited = join_audits()
+            check_copies(audited.copies, placed.maps, source, diagnostics)
+        if audited.rounds:
+            with watch.timed("prove rounds"):
+                prove_rounds(audited.rounds, placed, passes, diagnostics)
     report = audit_kernel(linked, images, source, placed, launch, request, watch, debug=passes.debug)
     return LinkedTarget(
         name=source.name,
@@ -196,7 +200,7 @@ def pipeline(request: Request) -> Pipeline:
 class Placed:
     """What is kept of a placed kernel, which ``fuse`` consumes: its placements, those as ``LinkedTarget`` has them
     (``attributes``), the launch contract, the tensor maps of its parameters, the files of the transfers, the bytes of
-    stack that its components may use, and the drawings."""
+    stack that its components may use, the drawings, and the ``module`` as it is then."""
 
     kernel: KernelPlacement
     instances: tuple[InstancePlacement, ...]
@@ -208,6 +212,7 @@ class Placed:
     stack_bytes: int
     map_svg: str
     map_text: str
+    module: ir.Operation
 
 
 def place(source: Source, passes: Pipeline, watch: Observer, diagnostics: Diagnostics) -> Placed:
@@ -256,7 +261,19 @@ def _snapshot(source: Source, watch: Observer) -> Placed | None:
         stack_bytes=stack_bytes,
         map_svg=svg,
         map_text=text,
+        module=source.module.operation.clone().operation,
     )
+
+
+def prove_rounds(rounds: Sequence[Rounds], placed: Placed, passes: Pipeline, diagnostics: Diagnostics) -> None:
+    """Prove a kernel, where it was to be proved, with the counts by which the code of roles without a protocol goes."""
+    from pipelink.ir import program
+    from pipelink.passes.prove import ProvePass, check_rounds
+
+    if any(isinstance(item, ProvePass) for item in (*passes.before, *passes.after)):
+        views = program(placed.module)
+        counts = {(one.component, one.role): one.param for one in rounds}
+        check_rounds(views.kernels[0], views.components, counts, diagnostics)
 
 
 def _bound_maps(kernel: Kernel) -> Iterator[BoundMap]:

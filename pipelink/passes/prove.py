@@ -100,6 +100,38 @@ def prove_kernel(
     return states
 
 
+def check_rounds(
+    kernel: Kernel,
+    components: Mapping[str, Component],
+    rounds: Mapping[tuple[str, str], str],
+    diagnostics: Diagnostics,
+) -> None:
+    """Prove a kernel that was proved, with the parameters by which the code of roles without a protocol goes round, by
+    component and role.  What is wrong then is ``unproven``: the defaults themselves do what the other ends want."""
+    found = Diagnostics()
+    try:
+        for part in compile_kernel(kernel, components, rounds):
+            decided = decide(part.system, Limits())
+            if decided.found is not None:
+                from pipelink.analysis.protocol.counterexample import report
+
+                report(part.system, decided.found, found)
+    except (LimitReached, StepLimit, ProtocolTooLong) as limit:
+        message = f"kernel '{kernel.name}' is not proved with the counts that the code of its roles goes by: {limit}"
+        diagnostics.warning("unproven", message, kernel.location)
+    for item in found.items[:1]:
+        by = [
+            (f"'@{name}::@{role}'", rounds[instance.component, role], components[instance.component].roles[role])
+            for name, instance in kernel.instances.items()
+            for role in components[instance.component].roles
+            if (instance.component, role) in rounds
+        ]
+        notes = [Note(f"by its code {who} goes round '{param}' times", role.location) for who, param, role in by]
+        message = f"that roles go round equally often is not proved: {item.message}"
+        hint = "bind the counts to one value, or state them with PL_PROTOCOL"
+        diagnostics.warning("unproven", message, item.location, notes=[*item.notes, *notes], hint=hint)
+
+
 def _check_unread(
     kernel: Kernel, components: Mapping[str, Component], parts: Sequence[Compiled], diagnostics: Diagnostics
 ) -> None:

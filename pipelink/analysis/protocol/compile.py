@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipelink.analysis.protocol import program as ops
 from pipelink.analysis.protocol.counts import EXACT, Counts, Loop
@@ -35,9 +35,12 @@ class Compiled:
     unproven: dict[str, str] = field(default_factory=dict[str, str])
 
 
-def compile_kernel(kernel: Kernel, components: Mapping[str, Component]) -> list[Compiled]:
-    """The systems of a kernel, each of roles that depend on each other."""
-    whole = Compiler(kernel, components, None).run()
+def compile_kernel(
+    kernel: Kernel, components: Mapping[str, Component], rounds: Mapping[tuple[str, str], str] | None = None
+) -> list[Compiled]:
+    """The systems of a kernel, each of roles that depend on each other.  ``rounds``: the parameters by which roles
+    without a protocol repeat, by component and role."""
+    whole = Compiler(kernel, components, None, rounds).run()
     parts = parts_of(whole.system)
     if len(parts) <= 1:
         return [whole]
@@ -45,7 +48,7 @@ def compile_kernel(kernel: Kernel, components: Mapping[str, Component]) -> list[
     for part in parts:
         agents = [whole.system.agents[index] for index in part]
         wanted = frozenset((agent.role, agent.cta) for agent in agents)
-        compiled = Compiler(kernel, components, wanted).run()
+        compiled = Compiler(kernel, components, wanted, rounds).run()
         compiled.unproven = {} if found else whole.unproven
         found.append(compiled)
     return found
@@ -82,8 +85,13 @@ class Compiler:
     """What the agents of a kernel have in common while their code is written."""
 
     def __init__(
-        self, kernel: Kernel, components: Mapping[str, Component], wanted: frozenset[tuple[str, int]] | None
+        self,
+        kernel: Kernel,
+        components: Mapping[str, Component],
+        wanted: frozenset[tuple[str, int]] | None,
+        rounds: Mapping[tuple[str, str], str] | None,
     ) -> None:
+        self.rounds = rounds or {}
         self.kernel = kernel
         self.wanted = wanted
         placement = kernel.placement
@@ -108,8 +116,19 @@ class Compiler:
     def protocol(self, instance: str, name: str) -> Protocol:
         key = (instance, name)
         if key not in self.protocols:
-            self.protocols[key] = protocol_of(self.by_name[instance], name)
+            self.protocols[key] = self._repeated(instance, name, protocol_of(self.by_name[instance], name))
         return self.protocols[key]
+
+    def _repeated(self, instance: str, name: str, protocol: Protocol) -> Protocol:
+        """A default with the count that is known of it."""
+        count = self.rounds.get((self.kernel.instances[instance].component, name))
+        if protocol.stated or count is None:
+            return protocol
+        body = (
+            replace(step, count=count) if isinstance(step, Repeat) and step.count is None else step
+            for step in protocol.body
+        )
+        return replace(protocol, body=tuple(body))
 
     def bodies(self, instance: str) -> list[Block]:
         """What the roles and answers of an instance do."""
