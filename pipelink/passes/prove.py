@@ -35,10 +35,12 @@ class ProvePass:
 
     only_reads: ClassVar[bool] = True
 
-    states: int = field(default=200_000, metadata={"help": "most states of a kernel that are explored"})
-    steps: int = field(default=20_000_000, metadata={"help": "most steps of a kernel that are explored"})
-    seconds: float = field(default=60.0, metadata={"help": "most processor time for a kernel"})
-    megabytes: int = field(default=1024, metadata={"help": "most memory for the states of a part of a kernel"})
+    states: int = field(default=Limits.states, metadata={"help": "most states of a kernel that are explored"})
+    steps: int = field(default=Limits.steps, metadata={"help": "most steps of a kernel that are explored"})
+    seconds: float = field(default=Limits.seconds, metadata={"help": "most processor time for a kernel"})
+    megabytes: int = field(
+        default=Limits.megabytes, metadata={"help": "most memory for the states of a part of a kernel"}
+    )
 
     def apply(self, module: ir.Operation, diagnostics: Diagnostics) -> None:
         views = program(module)

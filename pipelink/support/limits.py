@@ -59,6 +59,15 @@ PROTOCOL_NESTING: Final = 32  # blocks within each other in it
 PROTOCOL_STEPS: Final = 512  # steps of it
 PROTOCOL_NUMBER: Final = 1 << 20  # slots kept, threads and ranks that it names
 
+# Proofs of a kernel
+STATES: Final = 200_000  # states that are explored; `prove{states=…}` allows more
+STEPS: Final = 20_000_000  # steps that are explored; `prove{steps=…}`
+SECONDS: Final = 60.0  # seconds of processor time; `prove{seconds=…}`
+MEGABYTES: Final = 1024  # megabytes for the states of a part of it; `prove{megabytes=…}`
+STEPS_IN_A_ROW: Final = 2_000_000  # steps of a role in a row without waiting for anything
+CALLS: Final = 64  # calls within each other
+ROLE_STEPS: Final = 20_000  # steps of a role's protocol, those of the answers to its calls included
+
 # The cache
 ENTRY_BYTES: Final = 1 << 30  # bytes of an entry
 

@@ -18,10 +18,11 @@ from pipelink.analysis.protocol.language import actions_of, protocol_of, steps_o
 from pipelink.analysis.protocol.polynomial import Leaf, Polynomial, of_atom
 from pipelink.analysis.protocol.program import Agent, Symbol, System
 from pipelink.analysis.protocol.resources import Resources
-from pipelink.analysis.protocol.writer import MAX_DEPTH, Named, ProtocolTooLong, Writer
+from pipelink.analysis.protocol.writer import Named, ProtocolTooLong, Writer
 from pipelink.ir.placement import InstancePlacement, NamedBarrier
 from pipelink.ir.views import Component, Kernel, Program, Role
 from pipelink.model.lifetimes import Lifetimes, RoleKey
+from pipelink.support import limits
 from pipelink.support.protocol import Action, Block, Choose, Protocol, Rank, Repeat, Until
 from pipelink.transfers import CLUSTER_CTAS, placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
@@ -227,10 +228,10 @@ class Compiler:
                 case Action(verb=verb, by=by):
                     if by is not None:
                         yield by.threads
-                    if verb == "call" and depth < MAX_DEPTH:
+                    if verb == "call" and depth < limits.CALLS:
                         yield from self._answer_callers(instance, step.subject, depth)
                 case Repeat(count=count, body=body):
-                    if count in self.by_name[instance].ports and depth < MAX_DEPTH:
+                    if count in self.by_name[instance].ports and depth < limits.CALLS:
                         yield from self._answer_callers(instance, str(count), depth)
                     yield from self._callers(instance, body, depth)
                 case Until(body=body) | Rank(body=body):
@@ -248,7 +249,7 @@ class Compiler:
                 case Action(verb=verb, by=by) if by is not None and by.threads < threads:
                     if verb in _WAITING or (verb == "call" and self._waits(instance, step.subject, depth)):
                         return True
-                case Action(verb="call") if depth < MAX_DEPTH:
+                case Action(verb="call") if depth < limits.CALLS:
                     found = self.answer(instance, step.subject)
                     if found is not None:
                         body = self.protocol(*found).body
@@ -263,7 +264,7 @@ class Compiler:
         found = self.answer(instance, port)
         return found is not None and any(
             action.verb in _WAITING
-            or (action.verb == "call" and depth < MAX_DEPTH and self._waits(found[0], action.subject, depth + 1))
+            or (action.verb == "call" and depth < limits.CALLS and self._waits(found[0], action.subject, depth + 1))
             for action in actions_of(self.protocol(*found).body)
         )
 

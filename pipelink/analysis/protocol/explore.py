@@ -31,6 +31,7 @@ from pipelink.analysis.protocol.program import (
 from pipelink.analysis.protocol.run import Event, Machine, StepLimit
 from pipelink.analysis.protocol.state import State
 from pipelink.analysis.protocol.violations import Blocked, Untaken, Violation
+from pipelink.support import limits
 
 _MOST_TRIED = 5_000  # values of what is known at launch, for one counterexample
 
@@ -39,10 +40,10 @@ _MOST_TRIED = 5_000  # values of what is known at launch, for one counterexample
 class Limits:
     """Of one kernel: states and steps of all its parts together, seconds of processor time, and memory of one part."""
 
-    states: int = 200_000
-    steps: int = 20_000_000
-    seconds: float = 60.0
-    megabytes: int = 1024
+    states: int = limits.STATES
+    steps: int = limits.STEPS
+    seconds: float = limits.SECONDS
+    megabytes: int = limits.MEGABYTES
 
 
 class LimitReached(Exception):

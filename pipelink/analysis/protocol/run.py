@@ -65,8 +65,8 @@ from pipelink.analysis.protocol.violations import (
     Uninitialised,
     Unwritten,
 )
+from pipelink.support import limits
 
-MAX_RUN = 2_000_000  # steps of an agent in a row
 _LOOK = 4096  # steps from one look at the limits to the next
 
 
@@ -133,7 +133,7 @@ class Machine:
             if self.steps >= until:
                 self.look()
                 until = self.look_at = self.steps + _LOOK
-                if self.steps - began > MAX_RUN:
+                if self.steps - began > limits.STEPS_IN_A_ROW:
                     raise StepLimit(number)
 
     def _step(self, number: int, agent: Agent, step: Operation) -> bool:

@@ -15,6 +15,7 @@ from pipelink.analysis.protocol.program import Agent, Endpoint, Operation, PortN
 from pipelink.analysis.protocol.resources import leaders
 from pipelink.ir.placement import LocalRing, NamedBarrier, RingPlacement
 from pipelink.ir.views import Component, Port, Role
+from pipelink.support import limits
 from pipelink.support.diagnostics import UNKNOWN, Location
 from pipelink.support.protocol import Action, Block, Choose, Protocol, Rank, Repeat, Step, Until
 from pipelink.support.protocol_text import place_in
@@ -26,9 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=Operation)
 
-MAX_DEPTH = 24  # calls within calls
 _MOST_COPIES = 8
-_MAX_CODE = 20_000  # operations of an agent
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class Writer:
         self.copies = 1  # of the code that is written, in the loops of sums
 
     def emit(self, step: T) -> T:
-        if len(self.agent.code) > _MAX_CODE:
+        if len(self.agent.code) > limits.ROLE_STEPS:
             raise ProtocolTooLong(self.agent.lane, self.agent.location)
         self.agent.code.append(step)
         return step
@@ -311,8 +310,10 @@ class Writer:
 
     def call(self, instance: str, port: str) -> None:
         found = self.compiler.answer(instance, port)
-        if found is None or self.depth > MAX_DEPTH:
+        if found is None:
             return
+        if self.depth >= limits.CALLS:
+            raise ProtocolTooLong(self.agent.lane, self.agent.location)
         self.depth += 1
         protocol = self.compiler.protocol(*found)
         untils, self.untils = self.untils, []
