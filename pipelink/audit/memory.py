@@ -45,6 +45,8 @@ def rows(reading: Reading) -> Iterator[Row]:
 def reaches_peer(reading: Reading, function: str, instruction: Instruction) -> bool:
     """Whether it accesses the shared memory of another CTA, other than by a port's function."""
     parts = instruction.parts
+    if parts[0] == "cp":  # from shared memory to that of a cluster, or to several CTAs of it
+        return {"shared::cluster", "shared::cta"} <= {*parts} or "multicast::cluster" in parts
     if parts[0] not in _PEER_ACCESS:
         return parts[0] == "mbarrier" and "shared::cluster" in parts
     if parts[1:2] == ("async",) or "shared::cluster" in parts:

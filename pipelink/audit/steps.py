@@ -25,6 +25,7 @@ from pipelink.audit.graph import Graph, Step
 from pipelink.audit.language import ACCESS, Event, Language, Subjects, UndecidedError
 from pipelink.audit.memory import peer_verb, reaches_peer
 from pipelink.audit.ports import MBARRIER_VERBS, VERB_OF
+from pipelink.audit.ranks import by_rank
 from pipelink.audit.report import Rounds, Row, listed
 from pipelink.audit.terms import Atom, Unknown, Value
 from pipelink.audit.values import SPECIAL, number, parameter_of, registers
@@ -426,7 +427,19 @@ class _Comparison:
     ) -> Finding | None:  # fmt: skip
         """The first way of the code that the protocol ``body`` does not have, where some things are ``known``; loops by
         numbers that nothing is known of are counted for so many ``rounds``.  With numbers that are ``given``, in a grid
-        of one CTA, a way is certain that is decided by them and by the answers to calls."""
+        of one CTA, a way is certain that is decided by them and by the answers to calls.  Where the protocol tells CTAs
+        of a cluster apart, the code of each is compared with what that one does."""
+        for rank, own, place in by_rank(self.claims, body):
+            finding = self._run(own, known, rounds, given, place)
+            if finding is not None:
+                said = () if rank is None else (f"in the CTA of rank {rank}",)
+                return replace(finding, trail=(*said, *finding.trail))
+        return None
+
+    def _run(
+        self, body: Block, known: Mapping[Atom, bool] | None, rounds: int, given: Mapping[str, int] | None,
+        place: Mapping[str, int],
+    ) -> Finding | None:  # fmt: skip
         parts = (action.by.threads for action in actions_of(body) if action.by is not None)
         edges = sorted({0, self.threads, *(part for part in parts if part < self.threads)})
         languages = [
@@ -437,7 +450,7 @@ class _Comparison:
         load = reader.load if given is None else partial(self._load, given)
         return Walk(
             self.graph, self.threads, languages, load, reader.refine, first, reader.reads, self.keeps, reader.slot,
-            rounds + 2, {} if given is None else _ONE_CTA, reader.leaves,
+            rounds + 2, {**place, **({} if given is None else _ONE_CTA)}, reader.leaves,
         ).run()  # fmt: skip
 
     def _load(self, given: Mapping[str, int], step: Step) -> Unknown | int:

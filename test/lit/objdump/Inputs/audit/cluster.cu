@@ -5,7 +5,7 @@
   PL_COMPONENT(NAME) {                                        \
     PL_ROLE(run, pl::warps<WARPS>);                           \
     PL_CLUSTER(2, 1, 1);                                      \
-    PL_SMEM(part, float[64]);                                 \
+    PL_SMEM(part, float[64], pl::align<16>);                  \
     PL_CLUSTER_BARRIER(met);                                  \
     PL_PARAM(out, float*);                                    \
     PL_PROTOCOL(run, PROTOCOL);                               \
@@ -81,6 +81,16 @@ PL_ENTRY(run) {
   met::sync(self);
 }
 }
+IN_A_CLUSTER(lit::copied, 1, "part.write; met.sync;") {
+PL_MBARRIER(full, pl::arrivals<1>);
+PL_ENTRY(run) {
+  part(self)[run::thread(self)] = 1;
+  met::sync(self);
+  asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], 128, [%2];" ::"r"(there(self)),
+               "r"(part_smem::address(self)), "r"(full::address(self))
+               : "memory");
+}
+}
 IN_A_CLUSTER(lit::nowhere, 1, "part.write; met.sync;") {
 PL_PARAM(at, unsigned);
 PL_ENTRY(run) {
@@ -100,4 +110,39 @@ PL_ROLE(second, pl::warps<1>);
 PL_CLUSTER_BARRIER(met, pl::in_role<first>);
 PL_ENTRY(first) { met::sync(self); }
 PL_ENTRY(second) { met::sync(self); }
+}
+IN_A_CLUSTER(lit::honest_apart, 2, "rank 0 { part.write; met.sync; } rank 1 { met.sync; part.peer_read; }") {
+PL_ENTRY(run) {
+  if (pl::cluster_rank() == 0) {
+    part(self)[run::thread(self)] = 1;
+    met::sync(self);
+  } else {
+    met::sync(self);
+    out(self)[run::thread(self)] = pl::load_peer<float>(there(self) + 4 * run::thread(self));
+  }
+}
+}
+IN_A_CLUSTER(lit::the_other_way, 2, "rank 0 { part.write; met.sync; } rank 1 { met.sync; part.peer_read; }") {
+PL_ENTRY(run) {
+  if (pl::cluster_rank() == 1) {
+    part(self)[run::thread(self)] = 1;
+    met::sync(self);
+  } else {
+    met::sync(self);
+    out(self)[run::thread(self)] = pl::load_peer<float>(there(self) + 4 * run::thread(self));
+  }
+}
+}
+IN_A_CLUSTER(lit::one_for_both, 2, "rank 0 { part.write; met.sync; } rank 1 { met.sync; part.peer_read; }") {
+PL_ENTRY(run) {
+  part(self)[run::thread(self)] = 1;
+  met::sync(self);
+  met::sync(self);
+  out(self)[run::thread(self)] = pl::load_peer<float>(there(self) + 4 * run::thread(self));
+}
+}
+IN_A_CLUSTER(lit::one_alone, 1, "met.sync;") {
+PL_ENTRY(run) {
+  if (pl::cluster_rank() == 0) met::sync(self);
+}
 }
