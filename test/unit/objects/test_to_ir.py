@@ -101,6 +101,16 @@ def test_python_contract() -> None:
         contract.symbol("d", "pl_address")
 
 
+def test_python_contract_of_a_cluster() -> None:
+    contract = Contract("py::sum").role("run", 4).role("load", 1).cluster_barrier("met", role="run")
+    item = from_ltoir({"sm_90a": b"code"}, contract.protocol("run", "met.sync;"), name="sum.py")
+    module = builder.module(ir.new_context())
+    to_ir.declare(item, module)
+    (component,) = ir.verify(module).components.values()
+    assert component.cluster_barriers["met"].role == "run"
+    assert contract.symbol("met", "pl_sync") == "_ZN2py3sum3met7pl_syncEiPv"
+
+
 def test_code_without_records_is_not_verified() -> None:
     code = toolchain.compile_ltoir("__device__ int f() { return 1; }", "f.cu", "sm_90a")
     item = from_ltoir({"sm_90a": code}, Contract("py::f"), name="f.py")
