@@ -12,13 +12,13 @@ block; expressions without names become values known at link time.
 
 from __future__ import annotations
 
-import ast
 import graphlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pipelink.analysis.launch_expressions import Located, check_constants, rename_expression
 from pipelink.analysis.launch_types import pointee_align, pointee_fault, value_fault
 from pipelink.ir.placement import ParameterSource
 from pipelink.ir.views import Component, Instance, Kernel, Param, Program, Tensor, View
@@ -80,22 +80,6 @@ class _Names:
         return [*self.tensors, *self.workspaces, *self.peers]
 
 
-class _Rename(ast.NodeTransformer):
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name(self.names.get(node.id, node.id), node.ctx)
-
-
-def rename_expression(text: str, names: Mapping[str, str]) -> str:
-    """``text`` with free names replaced.  Raises LinkError ``bad-expression``."""
-    if not names:
-        expr.parse(text)
-        return text
-    return ast.unparse(_Rename(names).visit(ast.parse(ast.unparse(expr.parse(text)), mode="eval").body))
-
-
 def resolve(program: Program, kernel: Kernel, diagnostics: Diagnostics) -> Launch:
     """The launch contract of ``kernel``.  ``threads``, ``smem_bytes`` and ``min_ctas`` are placement's and left out.
 
@@ -128,6 +112,8 @@ class _Resolver:
         self.check_arguments()
         self.check_expressions()
         order = self.derivation_order()
+        if not self.diagnostics.errors:
+            self.check_constants(order, bindings.values())
         resolved: dict[str, dict[str, tuple[object, ...] | ParameterSource]] = {}
         for instance, component in self.pairs:
             own = resolved.setdefault(instance.name, {})
@@ -308,6 +294,19 @@ class _Resolver:
                 hint=nearest(name, candidates),
             )
         return good
+
+    def check_constants(self, order: list[str], bindings: Iterable[_Binding]) -> None:
+        names = self.names
+        derived = [Located(name, names.derived[name].data, names.derived[name].location) for name in order]
+        shapes = [Located(n, text, d.location) for n, d in names.tensors.items() for text in d.data["shape"]]
+        sizes = [Located(name, d.data["bytes"], d.location) for name, d in names.workspaces.items()]
+        grid = (
+            [Located("xyz"[at], text, names.grid.location) for at, text in enumerate(names.grid.data)]
+            if names.grid
+            else []
+        )
+        bound = [Located("", one.to, one.location) for one in bindings if one.to is not None]
+        check_constants(derived, shapes, sizes, grid, bound, self.diagnostics)
 
     def derivation_order(self) -> list[str]:
         derived = self.names.derived

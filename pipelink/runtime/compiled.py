@@ -16,13 +16,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from pipelink.runtime.contract import GRID_LIMITS, Resolved, convert_scalar, overlap
+from pipelink.runtime.contract import Resolved, convert_scalar, overlap
 from pipelink.runtime.manifest import Argument, LaunchContract
 from pipelink.runtime.tensor_map import DATA_TYPES, MAX_EXTENT, MAX_STRIDE, SWIZZLES, UNIT, DescriptorTuple, check_box
 from pipelink.runtime.tensors import ViewTuple
 from pipelink.support import expr
 from pipelink.support.diagnostics import LinkError
-from pipelink.support.launch import ELEMENT_BYTES, SCALARS
+from pipelink.support.launch import ELEMENT_BYTES, GRID_LIMITS, SCALARS
 from pipelink.support.limits import LAUNCH_NUMBER, WORKSPACE_BYTES
 
 

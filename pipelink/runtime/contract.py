@@ -15,10 +15,9 @@ from pipelink.runtime.manifest import Argument, Field, LaunchContract
 from pipelink.runtime.tensors import TensorView
 from pipelink.support import expr
 from pipelink.support.diagnostics import Note, error, nearest, shown
-from pipelink.support.launch import ELEMENT_BYTES, SCALARS
+from pipelink.support.launch import ELEMENT_BYTES, GRID_LIMITS, SCALARS
 from pipelink.support.limits import WORKSPACE_BYTES
 
-GRID_LIMITS = (2**31 - 1, 65535, 65535)  # CTAs in x, y, z: CUDA C++ Programming Guide, technical specifications
 _PACKERS = {name: struct.Struct("<" + code) for name, code in SCALARS.items()}
 
 

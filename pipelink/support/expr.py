@@ -177,6 +177,38 @@ def evaluate(text: str, values: Mapping[str, int], stride: Callable[[str, int], 
     return value
 
 
+def constant(text: str, values: Mapping[str, int]) -> int | None:
+    """The value of ``text`` where it follows from ``values``, and else None.
+
+    Raises LinkError ``bad-expression`` for a division by zero whatever the other names are.
+    """
+
+    def walk(node: ast.expr) -> int | None:
+        match node:
+            case ast.Constant(value=int() as value):
+                return value
+            case ast.Name(id=name):
+                return values.get(name)
+            case ast.UnaryOp(operand=operand):
+                found = walk(operand)
+                return None if found is None else -found
+            case ast.BinOp(left=left, op=op, right=right):
+                numbers = [walk(left), walk(right)]
+                divides = not isinstance(op, ast.Add | ast.Sub | ast.Mult)
+            case ast.Call(func=ast.Name(id="stride")):
+                return None
+            case ast.Call(func=ast.Name(id=name), args=args):
+                numbers = [walk(one) for one in args]
+                divides = name == "ceildiv"
+            case _:
+                raise AssertionError(node)
+        if divides and numbers[1] == 0:
+            raise error("bad-expression", f"division by zero in '{text}'", Location(text=text))
+        return None if None in numbers else evaluate(ast.unparse(node), values)
+
+    return walk(parse(text))
+
+
 def lower(text: str, names: Mapping[str, str], stride: Callable[[str, int], str | None]) -> str | None:
     """Python source with the value of ``text``: a parenthesised expression over integer literals, ``min``, ``max`` and
     the variables that ``names`` and ``stride(tensor, dim)`` give.  None where one of them gives none.

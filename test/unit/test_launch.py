@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pipelink import ir
-from pipelink.analysis.launch import Launch, rename_expression, resolve
+from pipelink.analysis.launch import Launch, resolve
+from pipelink.analysis.launch_expressions import rename_expression
 from pipelink.ir.placement import ParameterSource
 from pipelink.support.diagnostics import Diagnostics
 

@@ -279,3 +279,25 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "a", component = @x.a} : () -> ()
   "pipelink.grid"() {value = ["T", "1", "1"]} : () -> ()
 }
+
+// -----
+
+// What no launch can be, whatever is passed: a grid of none or too many, a division by zero, sizes below 0 or too large.
+
+module @x.a attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.role"() {sym_name = "run", warps = 1 : i64} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4 : i64, align = 4 : i64} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @x.a} : () -> ()
+  // expected-error @+1 {{an extent of tensor 'x' is 3 - 4 = -1, expected at least 0 [bad-expression]}}
+  "pipelink.tensor"() {name = "x", element = "f32", shape = ["N", "3 - 4"], access = "read"} : () -> ()
+  "pipelink.derive"() {name = "none", value = "2 - 2"} : () -> ()
+  // expected-error @+1 {{division by zero in 'N / none' [bad-expression]}}
+  "pipelink.bind"() {param = @a::@n, to = "N / none"} : () -> ()
+  // expected-error @+1 {{workspace 'w' is 8 * (none - 1) = -8 bytes, expected 0 to 1099511627776 [bad-expression]}}
+  "pipelink.workspace"() {name = "w", bytes = "8 * (none - 1)", init = "zero"} : () -> ()
+  // expected-error @+2 {{the grid's x is none = 0, expected 1 to 2147483647 [grid-limit]}}
+  // expected-error @+1 {{the grid's y is 65536 = 65536, expected 1 to 65535 [grid-limit]}}
+  "pipelink.grid"() {value = ["none", "65536", "1"]} : () -> ()
+}
