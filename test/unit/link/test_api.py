@@ -12,8 +12,11 @@ import pipelink
 from pipelink import runtime
 from pipelink.api import Reference
 from pipelink.backend.cache import Cache
+from pipelink.ir import Program, parse, program, verify
 from pipelink.objects import read_objects
+from pipelink.passes.pipeline import parse_pipeline, run_pipeline
 from pipelink.support.diagnostics import LinkError
+from pipelink.transfers.dispatch import DispatchPlacement
 
 
 def composed(fill: Path, values: Path, component: str = "ramp", **settings: str) -> pipelink.Kernel:
@@ -99,6 +102,66 @@ def test_an_unconnected_port_is_refused_at_the_caller(fill: Path) -> None:
     assert diagnostic.id == "unconnected-port"
     assert diagnostic.location.file == __file__
     assert diagnostic.location.line == kernel.location.line + 1
+
+
+DISPATCH = """
+module @t.ask attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "ops", direction = "dispatches", kind = "dispatch"} : () -> ()
+}
+module @t.do attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  "pipelink.port"() {sym_name = "op", direction = "dispatched", kind = "dispatch"} : () -> ()
+}
+"""
+
+
+def dispatched(*opcodes: int | None) -> Program:
+    """A kernel that dispatches to an operation for each opcode, checked and placed.  No header declares such ports."""
+    kernel = pipelink.Kernel("k")
+    for number, opcode in enumerate(opcodes):
+        kernel.connect(Reference("ask", "ops", "port"), Reference(f"do{number}", "op", "port"), opcode=opcode)
+    connects = [line for line in str(kernel.module).splitlines() if "pipelink.connect" in line]
+    instances = [("ask", "t.ask"), *((f"do{number}", "t.do") for number in range(len(opcodes)))]
+    lines = [f'"pipelink.instance"() {{sym_name = "{name}", component = @{of}}} : () -> ()' for name, of in instances]
+    head = 'module @k attributes {pipelink.kernel = {target = "sm_90a"}} {'
+    module = parse(DISPATCH + "\n".join([head, *lines, *connects, "}"]))
+    verify(module)
+    run_pipeline(parse_pipeline("check,place"), module)
+    return program(module)
+
+
+def test_an_opcode_says_which_operation_a_dispatch_runs() -> None:
+    (kernel,) = dispatched(7, 0, 300).kernels
+    placed = [connect.placed(DispatchPlacement) for connect in kernel.connects]
+    assert [one and one.opcode for one in placed] == [7, 0, 300]
+
+
+@pytest.mark.parametrize(
+    ("opcodes", "id_", "says"),
+    [
+        ((1, None), "opcode-conflict", "dispatches to '@do1::@op' without an opcode"),
+        ((1, 1), "opcode-conflict", "dispatches opcode 1 to '@do0::@op' and to '@do1::@op'"),
+        ((-1,), "wrong-attribute", "'opcode' of 'pipelink.connect' is -1"),
+        ((1 << 50,), "wrong-attribute", "'opcode' of 'pipelink.connect' is 1125899906842624"),
+    ],
+)
+def test_opcodes_that_name_no_operation_or_two(opcodes: tuple[int | None, ...], id_: str, says: str) -> None:
+    with pytest.raises(LinkError) as caught:
+        dispatched(*opcodes)
+    assert [item.id for item in caught.value.diagnostics] == [id_]
+    assert says in caught.value.diagnostics[0].message
+
+
+def test_an_opcode_of_a_call_is_refused_at_the_caller(fill: Path, values: Path) -> None:
+    kernel = pipelink.Kernel("k")
+    out, what = kernel.add(fill), kernel.add(values, "constant")
+    kernel.connect(out.value, what.value, opcode=1)
+    with pytest.raises(LinkError, match="has an opcode, which dispatch ports alone have") as caught:
+        kernel.link(cache=False)
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.id, diagnostic.location.file) == ("opcode-conflict", __file__)
+    assert diagnostic.location.line == kernel.location.line + 2
 
 
 def test_link_and_save(fill: Path, values: Path, tmp_path: Path) -> None:
