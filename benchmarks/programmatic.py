@@ -10,7 +10,6 @@ programmatic launch has CTAs that begin before that.  Times are of chains of bot
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.command import arguments  # noqa: E402
 from pipelink import runtime  # noqa: E402
 
 KERNELS = {"plain": "gemm_stamped", "programmatic": "gemm_stamped_programmatic"}
@@ -110,18 +110,14 @@ def measure(folder: Path, shape: tuple[int, int, int]) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--link", action="store_true", help="link the packages instead of running them")
-    parser.add_argument("--output", type=Path, help="JSON file that the results are merged into")
-    given = parser.parse_args()
+    given = arguments(__doc__, "FOLDER")
     if given.link:
-        link(given.folder)
+        link(given.path)
         return 0
     from benchmarks import store
 
     for shape in SHAPES:
-        name, found = "x".join(map(str, shape)), measure(given.folder, shape)
+        name, found = "x".join(map(str, shape)), measure(given.path, shape)
         early, late = found["timelines"]["programmatic"], found["timelines"]["plain"]
         print(
             f"{name}: {found['us']['programmatic']} us programmatic, {found['us']['plain']} us one after the other, "

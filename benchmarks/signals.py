@@ -11,7 +11,6 @@ the L2 cache, so pairs are measured for several allocations of each; the ratio i
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import sys
@@ -22,6 +21,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.command import arguments  # noqa: E402
 from pipelink import runtime  # noqa: E402
 
 ROUNDS, ALLOCATIONS, PAIRS = 100, 24, 9
@@ -132,15 +132,11 @@ def measure(package: Path) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("package", type=Path)
-    parser.add_argument("--link", action="store_true", help="link the package instead of running it")
-    parser.add_argument("--output", type=Path, help="JSON file for the result")
-    given = parser.parse_args()
+    given = arguments(__doc__, "PACKAGE")
     if given.link:
-        link(given.package)
+        link(given.path)
         return 0
-    found = measure(given.package)
+    found = measure(given.path)
     print(
         f"a hop: {found['linked_ns_per_hop']} ns linked, {found['by_hand_ns_per_hop']} ns by hand; "
         f"ratio {found['ratio']} ({found['ratio_low']} to {found['ratio_high']})"

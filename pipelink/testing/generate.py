@@ -21,7 +21,7 @@ from typing import Any, Final
 from pipelink.contract.vocabulary import ELEMENT_BITS, SWIZZLES, Tile
 from pipelink.objects import ContractComponent, Record
 from pipelink.support.diagnostics import LinkError, error
-from pipelink.testing.plan import PortPlan, Values, turns
+from pipelink.testing.plan import PortPlan, Turn, Values, turns
 
 NAMESPACE: Final = "pl_bench"
 CALLER: Final = "caller"  # the component that makes all calls
@@ -105,8 +105,8 @@ def generate(component: ContractComponent, *, feed: str, threads: int) -> Bench:
                 tokens.append(PortPlan(record.name, "counted"))
             case (kind, _):
                 raise unsupported(record, f"a {kind} has no end that stands for another CTA or component")
-    for given, back in turns(tokens):
-        others += _token(source, given, back)
+    for turn in turns(tokens):
+        others += _token(source, turn)
     if called:
         others += _caller(source, called, threads)
     text = ["#include <pipelink/component.cuh>", _HELPERS, *source.types, *source.components]
@@ -407,33 +407,26 @@ def _answer(source: _Source, record: Record) -> Other:
     return Other(own, "port", plan, source=False)
 
 
-def _token(source: _Source, given: PortPlan | None, back: PortPlan | None) -> list[Other]:
-    """Who passes a token to the component, takes one from it, or both in turn: an mbarrier remembers one phase, so that
-    a token is passed again only when the component has passed its own.  See :func:`pipelink.testing.plan.turns`."""
-    one = given or back
-    assert one is not None
-    own = f"{one.name}_{'turns' if given and back else 'passer' if given else 'taker'}"
-    ports = [
-        *([("given", "pass", "OUT", given)] if given else []), *([("back", "take", "IN", back)] if back else []),
-    ]  # fmt: skip
-    loops = {"early": ports[-1:], "rounds": ports, "late": ports[:1]} if given and back else {"rounds": ports}
-    counts = {name: one.tensor(name) for name in loops}
-    steps = {name: [f"{port}.{step};" for port, step, _, _ in these] for name, these in loops.items()}
-    calls = {name: [f"{port}::{step}(self);" for port, step, _, _ in these] for name, these in loops.items()}
-    protocol = " ".join(f"repeat {counts[name]} {{ {' '.join(steps[name])} }}" for name in loops)
+def _token(source: _Source, turn: Turn) -> list[Other]:
+    """Who passes a token to the component, takes one from it, or both in turn."""
+    own = f"{turn.ports[0].name}_{'turns' if len(turn.ports) > 1 else 'passer' if turn.given else 'taker'}"
+    names = {port.name: ("given", "pass") if port is turn.given else ("back", "take") for port in turn.ports}
+    loops = {count: [names[port.name] for port in ports] for count, ports in turn.loops().items()}
+    steps = {count: " ".join(f"{name}.{step};" for name, step in these) for count, these in loops.items()}
+    calls = {count: " ".join(f"{name}::{step}(self);" for name, step in these) for count, these in loops.items()}
     source.declare(
         own,
         [
             "PL_ROLE(turn, pl::warps<1>, pl::registers<24, 40>);",
-            *(f"PL_TOKEN_{way}({port});" for port, _, way, _ in ports),
-            *(f"PL_PARAM({count}, int);" for count in counts.values()),
-            f'PL_PROTOCOL(turn, "{protocol}");',
+            *(f"PL_TOKEN_{'OUT' if step == 'pass' else 'IN'}({name});" for name, step in names.values()),
+            *(f"PL_PARAM({count}, int);" for count in loops),
+            f'PL_PROTOCOL(turn, "{" ".join(f"repeat {count} {{ {said} }}" for count, said in steps.items())}");',
             "PL_ENTRY(turn) {",
-            *(f"  for (int i = 0; i < {counts[n]}(self); ++i) {{ {' '.join(calls[n])} }}" for n in loops),
+            *(f"  for (int i = 0; i < {count}(self); ++i) {{ {made} }}" for count, made in calls.items()),
             "}",
         ],
     )
-    return [Other(own, port, plan, source=step == "pass") for port, step, _, plan in ports]
+    return [Other(own, names[port.name][0], port, source=port is turn.given) for port in turn.ports]
 
 
 def promises(component: ContractComponent) -> Mapping[str, Any]:

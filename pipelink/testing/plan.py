@@ -55,10 +55,35 @@ class PortPlan:
         return f"pl_{self.name}_{part}"
 
 
-def turns(ports: Iterable[PortPlan]) -> Iterator[tuple[PortPlan | None, PortPlan | None]]:
+@dataclass(frozen=True)
+class Turn:
+    """Tokens that one role hands to the component (``given``) and takes from it (``back``), in turn where both are: an
+    mbarrier remembers one phase, so that a token is passed again only when the component has passed its own."""
+
+    given: PortPlan | None
+    back: PortPlan | None
+
+    @property
+    def ports(self) -> list[PortPlan]:
+        return [port for port in (self.given, self.back) if port is not None]
+
+    def loops(self) -> dict[str, list[PortPlan]]:
+        """The role's loops, one after the other: the ports of a round, by the launch argument that counts them.  Whose
+        token comes once more has it before the others or behind them."""
+        ports = self.ports
+        parts = {"early": ports[-1:], "rounds": ports, "late": ports[:1]} if len(ports) > 1 else {"rounds": ports}
+        return {ports[0].tensor(name): part for name, part in parts.items()}
+
+    def rounds(self, passed: int, taken: int) -> dict[str, int]:
+        """How often each of :meth:`loops` goes round."""
+        counts = (max(taken - passed, 0), min(taken, passed), max(passed - taken, 0))
+        return dict(zip(self.loops(), counts if len(self.ports) > 1 else (passed + taken,), strict=True))
+
+
+def turns(ports: Iterable[PortPlan]) -> Iterator[Turn]:
     """Which tokens take turns: those into the component and those out of it, in the order of their declaration."""
     passed, counted = ([port for port in ports if port.way == way] for way in ("passed", "counted"))
-    return itertools.zip_longest(passed, counted)
+    return itertools.starmap(Turn, itertools.zip_longest(passed, counted))
 
 
 @dataclass(frozen=True)

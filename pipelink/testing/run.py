@@ -17,7 +17,7 @@ from pipelink.support.diagnostics import LinkError, Location, error
 from pipelink.support.inputs import read_input
 from pipelink.support.limits import BENCH_BYTES, BENCH_PLAN
 from pipelink.testing.arrays import STORAGE, Array, guest, host, pack, padded, unpack
-from pipelink.testing.plan import Plan, PortPlan, Values, turns
+from pipelink.testing.plan import Plan, PortPlan, Turn, Values, turns
 
 _MAGIC: Final = b"pipelink bench\n"  # of a saved bench; then the length of its plan, the plan, and the package
 _LENGTH: Final = 4  # bytes of the length, little-endian
@@ -163,8 +163,8 @@ class _Run:
         for port in self.plan.ports:
             if port.way in ways:
                 ways[port.way](port)
-        for given, back in turns(self.plan.ports):
-            self.turn(given, back)
+        for turn in turns(self.plan.ports):
+            self.turn(turn)
         called = [port for port in self.plan.ports if port.way == "called"]
         if called:
             self.call(called)
@@ -253,34 +253,22 @@ class _Run:
 
         self.results[port.name] = read
 
-    def turn(self, given: PortPlan | None, back: PortPlan | None) -> None:
-        """A token is passed again only when the one that the component passes has come: an mbarrier remembers one."""
-        one = given or back
-        assert one is not None
+    def turn(self, turn: Turn) -> None:
+        given, back = turn.given, turn.back
         passed, taken = (
             self.number(port, self.given(port, f"how often it is {does}")) if port is not None else 0
             for port, does in ((given, "passed"), (back, "taken"))
         )
-        if given is None:
-            self.launch[one.tensor("rounds")] = taken
-            return
-        if back is None and passed > 1:
+        if given is not None and back is None and passed > 1:
             why = "and no token tells when it was taken: without one it can be passed once"
             raise error("bench-overflow", f"port '{given.name}' is passed {passed} times, {why}")
-        if back is None:
-            self.launch[one.tensor("rounds")] = passed
-            return
-        if abs(passed - taken) > 1:
+        if given is not None and back is not None and abs(passed - taken) > 1:
             why = "they are passed in turn, so that these numbers differ by one at most"
             raise error(
                 "bench-overflow",
                 f"'{given.name}' is passed {passed} times and '{back.name}' taken {taken} times: {why}",
             )
-        self.launch |= {
-            one.tensor("early"): max(taken - passed, 0),
-            one.tensor("rounds"): min(taken, passed),
-            one.tensor("late"): max(passed - taken, 0),
-        }
+        self.launch |= turn.rounds(passed, taken)
 
     # ------------------------------------------------------------ calls that the component answers
     def call(self, ports: Sequence[PortPlan]) -> None:

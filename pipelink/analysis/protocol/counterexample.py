@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipelink.analysis.protocol import violations
 from pipelink.analysis.protocol.explore import Found
 from pipelink.analysis.protocol.program import (
     Agent,
@@ -21,32 +22,6 @@ from pipelink.analysis.protocol.program import (
 )
 from pipelink.analysis.protocol.run import Event
 from pipelink.analysis.protocol.state import LOGS
-from pipelink.analysis.protocol.violations import (
-    ArrivedTwice,
-    AtBarrier,
-    Blocked,
-    Crowd,
-    EndAsData,
-    MetTwice,
-    NothingHeld,
-    NothingTouched,
-    OtherCount,
-    Overrun,
-    Overwritten,
-    PartOfWarp,
-    PhaseLost,
-    PhaseMissed,
-    Race,
-    ReadEarly,
-    RoundOverrun,
-    SlotsKept,
-    StagingBusy,
-    TooMany,
-    Uninitialised,
-    Untaken,
-    Unwritten,
-    Violation,
-)
 from pipelink.support.diagnostics import UNKNOWN, Diagnostics, Location, Note
 from pipelink.support.trace import Step, Trace
 
@@ -75,7 +50,7 @@ class _Verdict:
     def __init__(self, system: System, found: Found) -> None:
         self.system, self.found = system, found
         self.agents, self.values = system.agents, found.values
-        self.violation: Violation = found.violation
+        self.violation: violations.Violation = found.violation
         self.where: Location = UNKNOWN
 
     def report(self, diagnostics: Diagnostics) -> None:
@@ -289,15 +264,21 @@ class _Verdict:
 
     def say(self) -> _Said:
         match self.violation:
-            case Blocked():
+            case violations.Blocked():
                 return self.blocked()
-            case Race() as race:
+            case violations.Race() as race:
                 return self.race(race)
-            case Untaken(agent=number, barrier=index, slot=slot):
+            case violations.Untaken(agent=number, barrier=index, slot=slot):
                 return self.untaken(number, index, slot)
-            case AtBarrier() as at:
+            case violations.AtBarrier() as at:
                 return self.miscounted(at)
-            case PartOfWarp() | OtherCount() | MetTwice() | RoundOverrun() | Crowd() as at:
+            case (
+                violations.PartOfWarp()
+                | violations.OtherCount()
+                | violations.MetTwice()
+                | violations.RoundOverrun()
+                | violations.Crowd() as at
+            ):
                 return self.unmet(at)
             case found:
                 return self.misused(found)
@@ -312,7 +293,7 @@ class _Verdict:
         assert step is not None
         return _text(step, self.violation.slot)
 
-    def race(self, found: Race) -> _Said:
+    def race(self, found: violations.Race) -> _Said:
         record = found.records & -found.records
         kind, other, place = self.system.record_names[record]
         mine, theirs = self.system.places[found.place], self.system.places[place]
@@ -340,7 +321,7 @@ class _Verdict:
             notes=(Note(f"{self.lane(other)} is declared here", self.agents[other].location),),
         )  # fmt: skip
 
-    def race_hint(self, found: Race, other: int, place: int) -> str | None:
+    def race_hint(self, found: violations.Race, other: int, place: int) -> str | None:
         end = found.step.end if isinstance(found.step, SlotOperation) else None
         if end is None or end.token or found.place != place or found.slot < 0 or not end.watch:
             return "nothing that the second waits for comes after the first"
@@ -356,7 +337,7 @@ class _Verdict:
         """Arrivals of an agent in a phase."""
         return max((made.units for made in self.agents[number].arrivals() if made.barrier == barrier), default=0)
 
-    def miscounted(self, found: AtBarrier) -> _Said:
+    def miscounted(self, found: violations.AtBarrier) -> _Said:
         """At an mbarrier."""
         barrier = self.system.barriers[found.barrier]
         expected, name = barrier.expected, barrier.name
@@ -364,22 +345,22 @@ class _Verdict:
         arrives = f"{self.me}: {self.doing} arrives at {name}"
         hint = f"it is initialised for {expected}, and its arrivers make {shares}" if expected != shares else None
         match found:
-            case TooMany(arrivals=arrivals):
+            case violations.TooMany(arrivals=arrivals):
                 said = f"{arrives}, which gets {arrivals} arrivals in a phase of {expected}"
                 alone = arrivals == self.system.agents[found.agent].threads > expected == 1
                 hint = "one thread does it: say so, by pl::one_thread of the role, or by 1 thread of the step"
                 return _Said("arrival-count", said, hint if alone else None)
-            case ArrivedTwice():
+            case violations.ArrivedTwice():
                 return _Said("arrival-count", f"{arrives} twice before a phase is complete", hint)
-            case Overrun():
+            case violations.Overrun():
                 hint = hint or "let it wait for somebody who has seen the phase complete"
                 return _Said("arrival-count", f"{arrives}, where the phase before may not be complete yet", hint)
-            case Uninitialised():
+            case violations.Uninitialised():
                 return _Said("arrival-count", f"{arrives}, which nobody initialises")
-            case PhaseMissed(completed=completed):
+            case violations.PhaseMissed(completed=completed):
                 waits = f"{self.me}: {self.doing} waits at {name}, which is {completed - 1} phases ahead"
                 return _Said("arrival-count", waits)
-            case PhaseLost(taker=end):
+            case violations.PhaseLost(taker=end):
                 return self.lost(end, name)
             case _:
                 raise AssertionError(found)
@@ -395,59 +376,59 @@ class _Verdict:
         message = f"{self.me}: {self.doing} completes another phase of '{reference}', which {taker} may not have taken "
         return _Said("arrival-count", f"{message}yet", hint)
 
-    def unmet(self, found: Violation) -> _Said:
+    def unmet(self, found: violations.Violation) -> _Said:
         """At a named barrier."""
         assert isinstance(found.step, Meet)
         named, does = self.system.named[found.step.named], f"{self.me}: {self.doing}"
         hint: str | None = None
         match found:
-            case PartOfWarp():
+            case violations.PartOfWarp():
                 message = f"{does} is reached by part of a warp, and the barrier is aligned"
-            case OtherCount(threads=threads):
+            case violations.OtherCount(threads=threads):
                 message = f"{does} counts {threads} threads at {named.title}, others count {named.threads}"
-            case MetTwice():
+            case violations.MetTwice():
                 message, hint = f"{does} arrives twice in one round of the barrier", _ROUNDS
-            case RoundOverrun():
+            case violations.RoundOverrun():
                 message, hint = f"{does} arrives at {named.title} and the round before may not be over", _ROUNDS
-            case Crowd(threads=threads):
+            case violations.Crowd(threads=threads):
                 message = f"{does} brings {threads} threads to {named.title}, which counts {named.threads}"
                 hint = f"its users are {', '.join(named.names)}"
             case _:
                 raise AssertionError(found)
         return _Said("barrier-participation", message, hint)
 
-    def misused(self, found: Violation) -> _Said:
+    def misused(self, found: violations.Violation) -> _Said:
         """A slot or a buffer."""
         does = f"{self.me}: {self.doing}"
         end = found.step.end if isinstance(found.step, SlotOperation) else None
         fills, stages = end is not None and end.producer, end.stages if end is not None else 0
         match found:
-            case StagingBusy():
+            case violations.StagingBusy():
                 hint = "the ring converts: commit a slot before acquiring the next"
                 return _Said("slot-race", f"{does}, while the staging tile still holds the slot before it", hint)
-            case EndAsData():
+            case violations.EndAsData():
                 hint = "wait for an ending stream inside 'until'"
                 return _Said("rate-mismatch", f"{does} finds the end mark, and takes it for data", hint)
-            case NothingTouched():
+            case violations.NothingTouched():
                 hint = "between its acquire and its commit" if fills else "between its wait and its release"
                 return _Said("slot-race", f"{does} without holding a slot", f"a slot is one's own {hint}")
-            case NothingHeld():
+            case violations.NothingHeld():
                 hint = f"{'acquire' if fills else 'wait for'} a slot first; say that the loop before is never empty "
                 hint += "(n+), or 'keep 0' if the code gives nothing where nothing is held"
                 return _Said("arrival-count", f"{does} without holding a slot: an arrival too many", hint)
-            case SlotsKept(count=count):
+            case violations.SlotsKept(count=count):
                 label = end.port.label if end is not None else ""
                 message = f"{self.me} ends its turn and holds {count} slot{'s' if count > 1 else ''} of '{label}', "
                 message += "which who reads on there does not know of"
                 return _Said("rate-mismatch", message, f"let its protocol, and its code, end with {label}.release")
-            case Unwritten(place=number):
+            case violations.Unwritten(place=number):
                 place = self.system.places[number]
                 hint = f"'{place.owner}' is not written before, or since something else was written there"
                 hint = hint if place.spoils else f"no step before writes '{place.owner}'"
                 return _Said("slot-race", f"{does}, which holds nothing that was written", hint)
-            case Overwritten():
+            case violations.Overwritten():
                 return _Said("slot-race", f"{does} overwrites a slot that was not released")
-            case ReadEarly(groups=groups):
+            case violations.ReadEarly(groups=groups):
                 flying = max(stages - 2, 0)
                 message = f"{does} reads a slot whose copies may still be under way: {groups} groups are committed "
                 message += f"from it on, {flying + 1} are needed"
@@ -499,7 +480,7 @@ class _Verdict:
                 Step(agent.lane, _text(event.step, event.slot), self.detail(event.step), event.after,
                      location=event.step.location)
             )  # fmt: skip
-        if isinstance(self.violation, Blocked):
+        if isinstance(self.violation, violations.Blocked):
             for number in self.found.blocked:
                 step, end = self.at(number), self.end(number)
                 slot = self.values[end.cursor] % end.stages if end is not None and not end.token else -1
@@ -516,7 +497,11 @@ class _Verdict:
         return self.system.named[step.named].title if isinstance(step, Meet) else ""
 
     def last(self, steps: list[Step]) -> tuple[int, ...]:
-        return (len(steps) - 1,) if steps and not isinstance(self.violation, Blocked | Untaken) else ()
+        return (
+            (len(steps) - 1,)
+            if steps and not isinstance(self.violation, violations.Blocked | violations.Untaken)
+            else ()
+        )
 
     def counts(self) -> tuple[tuple[str, str], ...]:
         found: dict[str, list[str]] = {}

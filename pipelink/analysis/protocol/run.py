@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from pipelink.analysis.protocol import violations
 from pipelink.analysis.protocol.program import (
     Access,
     Agent,
@@ -43,28 +44,6 @@ from pipelink.analysis.protocol.program import (
     Touch,
 )
 from pipelink.analysis.protocol.state import LOGS, State
-from pipelink.analysis.protocol.violations import (
-    ArrivedTwice,
-    Crowd,
-    EndAsData,
-    MetTwice,
-    NothingHeld,
-    NothingTouched,
-    OtherCount,
-    Overrun,
-    Overwritten,
-    PartOfWarp,
-    PhaseLost,
-    PhaseMissed,
-    Race,
-    ReadEarly,
-    RoundOverrun,
-    SlotsKept,
-    StagingBusy,
-    TooMany,
-    Uninitialised,
-    Unwritten,
-)
 from pipelink.support import limits
 
 _LOOK = 4096  # steps from one look at the limits to the next
@@ -209,7 +188,7 @@ class Machine:
         for access in accesses:
             missing = access.need & ~self.known[number]
             if missing:
-                raise Race(number, step, slot, missing, access.place)
+                raise violations.Race(number, step, slot, missing, access.place)
             self._make(number, access.record, access.kept)
 
     def _event(self, number: int, step: Operation, slot: int, waited: int) -> None:
@@ -224,16 +203,16 @@ class Machine:
         barrier = self.barriers[signal.barrier]
         values, at = self.values, barrier.phase
         if not barrier.expected:
-            raise Uninitialised(number, step, slot, signal.barrier)
+            raise violations.Uninitialised(number, step, slot, signal.barrier)
         if signal.units and values[at + 3] >> number & 1:
-            raise ArrivedTwice(number, step, slot, signal.barrier)
+            raise violations.ArrivedTwice(number, step, slot, signal.barrier)
         if barrier.record and not self.known[number] & barrier.record:
-            raise Overrun(number, step, slot, signal.barrier)
+            raise violations.Overrun(number, step, slot, signal.barrier)
         if signal.units:
             values[at + 3] |= 1 << number
             values[at + 1] += signal.units
             if values[at + 1] > barrier.expected:
-                raise TooMany(number, step, slot, signal.barrier, values[at + 1])
+                raise violations.TooMany(number, step, slot, signal.barrier, values[at + 1])
         values[at + 2] += size
         holder = self.pending + 2 * signal.barrier
         self.known[holder] |= self.known[number] | agent.own
@@ -249,7 +228,7 @@ class Machine:
             own = end.watch.index(index)
             visits = (values[end.cursor] - own + end.stages - 1) // end.stages
             if visits < values[at] - end.offset or end.takes[own] & ~known[holder]:
-                raise PhaseLost(number, step, slot, index, end)
+                raise violations.PhaseLost(number, step, slot, index, end)
         values[at] += 1
         values[at + 1] = values[at + 3] = 0
         if barrier.record:
@@ -268,7 +247,7 @@ class Machine:
         if completed == 0:
             return False
         if completed != 1:
-            raise PhaseMissed(number, step, slot, index, completed)
+            raise violations.PhaseMissed(number, step, slot, index, completed)
         self.known[number] |= self.known[self.pending + 2 * index + 1]
         self._event(number, step, slot, index)
         return True
@@ -291,7 +270,7 @@ class Machine:
         slot = values[end.cursor] % end.stages
         if end.staging:
             if values[end.cursor] > values[end.done]:
-                raise StagingBusy(number, step, slot)
+                raise violations.StagingBusy(number, step, slot)
             self._touch(number, step, end.staging, slot)
         if end.accesses:
             self._touch(number, step, end.accesses[slot], slot)
@@ -304,7 +283,7 @@ class Machine:
                 values[mark] = 0
             elif values[mark]:
                 if step.leave < 0:
-                    raise EndAsData(number, step, slot)
+                    raise violations.EndAsData(number, step, slot)
                 for signal in step.signals[slot] if step.signals else ():  # the mark's slot is given back at once
                     self._arrive(number, agent, step, signal, slot, 0)
                 self._pass_mark(end)
@@ -331,7 +310,7 @@ class Machine:
             return True
         if step.some and step.signals and values[end.cursor] - values[end.done] <= (values[end.ended] > 0):
             self._event(number, step, -1, -1)
-            raise NothingHeld(number, step)
+            raise violations.NothingHeld(number, step)
         while values[end.cursor] - values[end.done] - (values[end.ended] > 0) > step.keep:
             slot = values[end.done] % end.stages
             if values[end.ended] == values[end.done] + 1:  # that of the end mark was given back at once
@@ -376,18 +355,18 @@ class Machine:
         named, at, holder = self.system.named[index], self.system.named[index].state, self.generations + index
         self._event(number, step, -1, -1)
         if step.partial:
-            raise PartOfWarp(number, step)
+            raise violations.PartOfWarp(number, step)
         if step.threads != named.threads:
-            raise OtherCount(number, step, threads=step.threads)
+            raise violations.OtherCount(number, step, threads=step.threads)
         if values[at + 1] >> number & 1:
-            raise MetTwice(number, step)
+            raise violations.MetTwice(number, step)
         if not known[number] & named.record:
-            raise RoundOverrun(number, step)
+            raise violations.RoundOverrun(number, step)
         values[at] += agent.threads
         values[at + 1] |= 1 << number
         known[holder] |= known[number] | agent.own
         if values[at] > named.threads:
-            raise Crowd(number, step, threads=values[at])
+            raise violations.Crowd(number, step, threads=values[at])
         inside = step.waits
         if values[at] < named.threads:
             values[agent.pc + 1] = int(inside)
@@ -418,7 +397,7 @@ class Machine:
                 for other in place.spoils:
                     values[other] = 0
         elif not step.waits and not any(values[place.written] for place in places):
-            raise Unwritten(number, step, place=step.places[0])
+            raise violations.Unwritten(number, step, place=step.places[0])
         values[agent.pc] += 1
         return True
 
@@ -427,7 +406,7 @@ class Machine:
         self._event(number, step, -1, -1)
         held = range(values[end.done], values[end.cursor])
         if not held:
-            raise NothingTouched(number, step)
+            raise violations.NothingTouched(number, step)
         for position in held if end.accesses else ():
             slot = position % end.stages
             self._touch(number, step, end.accesses[slot], slot)
@@ -437,7 +416,7 @@ class Machine:
         held = values[end.cursor] - values[end.done] - (values[end.ended] > 0)
         if held > 0:
             self._event(number, step, -1, -1)
-            raise SlotsKept(number, step, count=held)
+            raise violations.SlotsKept(number, step, count=held)
 
     def _finish(self, number: int, step: Finish) -> None:
         end, values = step.end, self.values
@@ -452,7 +431,7 @@ class Machine:
         slot = values[end.cursor] % end.stages
         self._event(number, step, slot, -1)
         if values[other.done] < values[end.cursor] - end.stages + 1:
-            raise Overwritten(number, step, slot)
+            raise violations.Overwritten(number, step, slot)
         self._touch(number, step, end.accesses[slot], slot)
         values[end.cursor] += 1
         values[end.marks[slot]] = 0
@@ -476,7 +455,7 @@ class Machine:
         self._event(number, step, slot, -1)
         groups = values[other.marks[slot]] if values[other.done] > values[end.cursor] else 0
         if groups <= max(end.stages - 2, 0):
-            raise ReadEarly(number, step, slot, groups)
+            raise violations.ReadEarly(number, step, slot, groups)
         self._touch(number, step, end.accesses[slot], slot)
         values[end.cursor] += 1
 
