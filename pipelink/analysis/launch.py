@@ -300,11 +300,9 @@ class _Resolver:
         derived = [Located(name, names.derived[name].data, names.derived[name].location) for name in order]
         shapes = [Located(n, text, d.location) for n, d in names.tensors.items() for text in d.data["shape"]]
         sizes = [Located(name, d.data["bytes"], d.location) for name, d in names.workspaces.items()]
-        grid = (
-            [Located("xyz"[at], text, names.grid.location) for at, text in enumerate(names.grid.data)]
-            if names.grid
-            else []
-        )
+        where = names.grid.location if names.grid else UNKNOWN
+        extents = names.grid.data if names.grid else ()
+        grid = [Located(axis, text, where) for axis, text in zip("xyz", extents, strict=False)]
         bound = [Located("", one.to, one.location) for one in bindings if one.to is not None]
         check_constants(derived, shapes, sizes, grid, bound, self.diagnostics)
 

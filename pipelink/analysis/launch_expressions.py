@@ -64,15 +64,19 @@ def check_constants(
             known[one.name] = found
     for one in shapes:
         if (found := value(one)) is not None and found < 0:
-            message = f"an extent of tensor '{one.name}' is {one.text} = {found}, expected at least 0"
+            message = f"an extent of tensor '{one.name}' is {_is(one, found)}, expected at least 0"
             diagnostics.error("bad-expression", message, one.location)
     for one in workspaces:
         if (found := value(one)) is not None and not 0 <= found <= limits.WORKSPACE_BYTES:
-            message = f"workspace '{one.name}' is {one.text} = {found} bytes, expected 0 to {limits.WORKSPACE_BYTES}"
+            message = f"workspace '{one.name}' is {_is(one, found)} bytes, expected 0 to {limits.WORKSPACE_BYTES}"
             diagnostics.error("bad-expression", message, one.location)
     for one, limit in zip(grid, GRID_LIMITS, strict=False):
         if (found := value(one)) is not None and not 1 <= found <= limit:
-            message = f"the grid's {one.name} is {one.text} = {found}, expected 1 to {limit}"
+            message = f"the grid's {one.name} is {_is(one, found)}, expected 1 to {limit}"
             diagnostics.error("grid-limit", message, one.location)
     for one in bound:
         value(one)
+
+
+def _is(one: Located, value: int) -> str:
+    return str(value) if one.text.strip() == str(value) else f"{one.text} = {value}"

@@ -298,6 +298,6 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   // expected-error @+1 {{workspace 'w' is 8 * (none - 1) = -8 bytes, expected 0 to 1099511627776 [bad-expression]}}
   "pipelink.workspace"() {name = "w", bytes = "8 * (none - 1)", init = "zero"} : () -> ()
   // expected-error @+2 {{the grid's x is none = 0, expected 1 to 2147483647 [grid-limit]}}
-  // expected-error @+1 {{the grid's y is 65536 = 65536, expected 1 to 65535 [grid-limit]}}
+  // expected-error @+1 {{the grid's y is 65536, expected 1 to 65535 [grid-limit]}}
   "pipelink.grid"() {value = ["none", "65536", "1"]} : () -> ()
 }
