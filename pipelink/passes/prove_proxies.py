@@ -72,6 +72,8 @@ def check_proxies(
     diagnostics: Diagnostics,
 ) -> None:  # fmt: skip
     """Reports ``missing-fence`` and ``async-read`` of one instance."""
+    if not component.smem:
+        return
     steps = [step for of in component.protocols for step in actions_of(protocol_of(component, of).body)]
     stored = {step.subject for step in steps if step.verb == "store" and step.subject in component.smem}
     if not stored:

@@ -64,7 +64,8 @@ def check_static(kernel: Kernel, components: Mapping[str, Component], diagnostic
         for a, b in itertools.combinations(uses, 2)
         if a.id == b.id and a.scope.excludes(b.scope)
     ]
-    _check_exclusion(excluded, _touched(kernel, lifetimes), diagnostics)
+    if excluded:
+        _check_exclusion(excluded, _touched(kernel, lifetimes), diagnostics)
     for connect in kernel.connects:
         ends = _Ends(kernel, lifetimes, connect)
         _check_units(ends, diagnostics)

@@ -85,6 +85,7 @@ def _validate(node: ast.expr, text: str, depth: int) -> None:
     raise error("bad-expression", f"'{ast.unparse(node)}' is not allowed in expression '{text}'", Location(text=text))
 
 
+@lru_cache(maxsize=1 << 10)
 def names(text: str) -> tuple[str, ...]:
     """The free names of an expression, in order of appearance, ``stride``'s tensor included."""
     found = [n for n in ast.walk(parse(text)) if isinstance(n, ast.Name) and n.id not in FUNCTIONS]
