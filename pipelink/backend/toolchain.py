@@ -7,6 +7,7 @@ compiler is needed.
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shutil
 from collections.abc import Sequence
@@ -202,7 +203,7 @@ def _absent_header(text: str) -> str | None:
         return "leave it out: printf, assert and the functions of math need no header in device code"
     stem = name.removesuffix(".h")
     standard = next(
-        (n for n in (name, f"c{stem}") if any((f / "cuda" / "std" / n).is_file() for f in include_dirs())), None
+        (n for n in (name, f"c{stem}") if any(os.path.isfile(f / "cuda" / "std" / n) for f in include_dirs())), None
     )
     return f"device code has it as <cuda/std/{standard}>" if standard else None
 
