@@ -357,6 +357,24 @@ def _programmatic(path: Path) -> str:
     )
 
 
+def _attention(path: Path) -> str:
+    rows: list[Sequence[str]] = []
+    found = json.loads(path.read_text())["entries"]
+    for name, one in found.items():
+        variant, dimension, shape = name.split("-")
+        rates = [f"{one['tflops'][who]:.0f}" if who in one["tflops"] else "–" for who in _ATTENTION]
+        ratio, low, high = one["ratio"]
+        rows.append((f"{variant}, {dimension}", _extents(shape), *rates, f"{ratio:.3f} ({low:.3f} to {high:.3f})"))
+    header = ("kernel, D", "batches×heads×length", *(f"{who}, TFLOP/s" for who in _ATTENTION), "fastest peer / linked")
+    with_ = next(iter(found.values()))["with"]
+    note = (
+        f"Forward, bf16, as many keys as queries. One {with_['gpu']}, driver {with_['driver']}, "
+        f"torch {with_['torch']}; above 1 means that the linked kernel is faster."
+    )
+    return "\n".join([*_table(header, rows), "", note])
+
+
+_ATTENTION = ("linked", "FlashAttention 4", "cuDNN")
 _TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "gemm": ("gemm", _gemm),
     "linker": ("linker", _linker),
@@ -366,6 +384,7 @@ _TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "families": ("run", _families),
     "signals": ("signals", _signals),
     "programmatic": ("programmatic", _programmatic),
+    "attention": ("attention", _attention),
 }
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pipelink
 from pipelink import components
 from pipelink.api import Kernel
-from pipelink.components import gemm
+from pipelink.components import attention, gemm
 from pipelink.components.gemm import Composer
 
 TEST_COMPONENTS = Path(__file__).resolve().parent / "components"
@@ -306,8 +306,20 @@ FURTHER: dict[str, Build] = {
 EXCHANGES: tuple[str, ...] = ("read_by_two", "read_by_four", "written_by_two", "written_by_four", "written_by_one")
 #: What is not linked for sm_90a.
 TARGETS: dict[str, str] = {name: name.rpartition("-")[2] for name in TENSOR_MEMORY} | {"own_columns": "sm_100a"}
+
+
+def _attention(variant: str, dimension: int, *, lse: bool = False) -> Build:
+    return lambda c: attention.add_attention(c, variant, dimension, lse=lse)
+
+
+ATTENTION: dict[str, Build] = {
+    **{f"attention-{v}-{d}": _attention(v, d) for v in attention.VARIANTS for d in attention.SHAPES},
+    "attention-dense-64-lse": _attention("dense", 64, lse=True),
+    "attention-causal-128-lse": _attention("causal", 128, lse=True),
+}
 COMPOSITIONS: dict[str, Build] = (
     GEMMS
+    | ATTENTION
     | CLUSTERS
     | STAGED
     | TENSOR_MEMORY

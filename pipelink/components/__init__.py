@@ -37,4 +37,9 @@ SOURCES: Final[dict[str, tuple[str, ...]]] = {
     "static_tiles": ("sm_80",),
     "grouped_tiles": ("sm_80",),
     "paired_tiles": ("sm_90",),
+    "attention_loader": ("sm_90",),
+    "attention_core": ("sm_90a",),
+    "attention_walkers": ("sm_80",),
+    "attention_masks": ("sm_80",),
+    "attention_outputs": ("sm_80",),
 }

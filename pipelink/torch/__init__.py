@@ -3,10 +3,11 @@
 >>> op = pipelink.torch.register("mylib::gemm_relu", "gemm.plk", inputs=("a", "b", "bias"))
 >>> y = op(a, b, bias)                  # also torch.ops.mylib.gemm_relu(a, b, bias)
 >>> y = pipelink.torch.swiglu_linear(x, w)
+>>> o = pipelink.torch.attention(q, k, v, causal=True)
 
-``register`` makes an operator of any package.  ``swiglu_linear`` picks a linked kernel for the device and the shape,
-from a folder that ``python -m pipelink.torch build`` fills.  Only this subpackage imports torch, and only when one of
-the two is first used, so that the build needs none.  docs/torch.md says what they accept.
+``register`` makes an operator of any package.  ``swiglu_linear`` and ``attention`` pick a linked kernel for the device
+and the shape, from a folder that ``python -m pipelink.torch build`` fills.  Only this subpackage imports torch, and
+only when one of them is first used, so that the build needs none.  docs/torch.md says what they accept.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pipelink.torch.attention import attention
     from pipelink.torch.operators import register
     from pipelink.torch.swiglu import swiglu_linear
 
-__all__ = ["register", "swiglu_linear"]
+__all__ = ["attention", "register", "swiglu_linear"]
 
-_HOMES = {"register": "operators", "swiglu_linear": "swiglu"}
+_HOMES = {"attention": "attention", "register": "operators", "swiglu_linear": "swiglu"}
 
 
 def __getattr__(name: str) -> Any:

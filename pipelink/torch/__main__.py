@@ -1,7 +1,7 @@
-"""``python -m pipelink.torch build [FOLDER]``: links the kernels of ``swiglu_linear``.
+"""``python -m pipelink.torch build [FOLDER]``: links the kernels of ``swiglu_linear`` and ``attention``.
 
 Needs the compilers (extra ``compiler``), neither torch nor a GPU.  FOLDER is by default the package's own, where
-``swiglu_linear`` looks; another one is passed to it with ``folder=``.
+the operators look; another one is passed to them with ``folder=``.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipelink.torch.table import ENTRIES, FOLDER
+from pipelink.torch.table import ATTENTION, ENTRIES, FOLDER
 
 
 def build(folder: Path, only: str = "") -> None:
     """Link every entry whose file's name holds ``only`` into ``folder``.  Raises LinkError."""
     import pipelink
-    from pipelink.components import gemm
+    from pipelink.components import attention, gemm
 
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
@@ -29,6 +29,13 @@ def build(folder: Path, only: str = "") -> None:
             kernel = pipelink.Kernel("swiglu_linear", target=entry.archs[0])
             composer = gemm.Composer(kernel, objects)
             gemm.add_gemm(composer, gemm.MAINLOOPS[entry.mainloop], entry.epilogue, entry.scheduler)
+            kernel.link(*entry.archs).save(folder / entry.file)
+            print(f"{folder / entry.file}: {', '.join(entry.archs)}", flush=True)
+        for entry in ATTENTION:
+            if only not in entry.file:
+                continue
+            kernel = pipelink.Kernel("attention", target=entry.archs[0])
+            attention.add_attention(gemm.Composer(kernel, objects), entry.variant, entry.dimension, lse=True)
             kernel.link(*entry.archs).save(folder / entry.file)
             print(f"{folder / entry.file}: {', '.join(entry.archs)}", flush=True)
 

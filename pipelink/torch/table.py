@@ -1,4 +1,4 @@
-"""The kernels of ``swiglu_linear``, and which of them a device and a shape get.
+"""The kernels of ``swiglu_linear`` and ``attention``, and which of them a device and a shape get.
 
 Data and arithmetic only: the build reads it without torch, the operator without a compiler.
 """
@@ -9,8 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Where ``python -m pipelink.torch build`` writes by default, and ``swiglu_linear`` looks.
+#: Where ``python -m pipelink.torch build`` writes by default, and the operators look.
 FOLDER = Path(__file__).parent / "kernels"
+
+
+def runs_on(archs: Sequence[str], capability: tuple[int, int]) -> bool:
+    """Whether an image of one of these architectures runs on a device of that compute capability."""
+    number = capability[0] * 10 + capability[1]
+    for arch in archs:
+        image = int("".join(filter(str.isdigit, arch)))
+        if number == image or (arch[-1].isdigit() and image // 10 == capability[0] and image <= number):
+            return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -34,12 +44,7 @@ class Entry:
 
     def runs_on(self, capability: tuple[int, int]) -> bool:
         """Whether one of its images runs on a device of that compute capability."""
-        number = capability[0] * 10 + capability[1]
-        for arch in self.archs:
-            image = int("".join(filter(str.isdigit, arch)))
-            if number == image or (arch[-1].isdigit() and image // 10 == capability[0] and image <= number):
-                return True
-        return False
+        return runs_on(self.archs, capability)
 
     def cost(self, m: int, n: int, k: int, sms: int) -> float:
         """Time of M x N outputs over K, in an arbitrary unit: whole waves of tiles, one CTA an SM."""
@@ -68,3 +73,26 @@ def choose(
     """The entry with the least cost for M x N outputs over K on such a device; None if none runs there."""
     fitting = [e for e in entries if e.element == element and e.runs_on(capability)]
     return min(fitting, key=lambda entry: entry.cost(m, n, k, sms), default=None)
+
+
+@dataclass(frozen=True)
+class AttentionEntry:
+    """A linked kernel of :mod:`pipelink.components.attention`: a variant, the dimension of a head, and the
+    architectures of its package."""
+
+    variant: str
+    dimension: int
+    archs: tuple[str, ...] = ("sm_90a",)
+
+    @property
+    def file(self) -> str:
+        return f"attention-{self.variant}-{self.dimension}.plk"
+
+    def runs_on(self, capability: tuple[int, int]) -> bool:
+        """Whether one of its images runs on a device of that compute capability."""
+        return runs_on(self.archs, capability)
+
+
+ATTENTION: tuple[AttentionEntry, ...] = tuple(
+    AttentionEntry(variant, dimension) for variant in ("dense", "causal") for dimension in (64, 128)
+)

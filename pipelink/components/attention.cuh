@@ -1,0 +1,294 @@
+// Attention, O = softmax(scale * Q * K^T) * V, as components: what a walker names, and the bodies of loader and core.
+//
+// A walker says which tiles of queries a CTA takes, and which blocks of keys each of them needs.  Loader and core ask it
+// separately and hear the same.  The core knows nothing of causality, windows or lists: a block of a kind that is not
+// `full` goes through the mask, a passive component that sees the scores where they are, in registers.
+//
+// Shapes: Q and O [B, SQ, H, D], K and V [B, SK, HK, D], H a multiple of HK.
+#pragma once
+#include <pipelink/component.cuh>
+#include <pipelink/wgmma.cuh>
+
+#include "fragment.cuh"
+
+namespace plc {
+
+// A tile of queries: `m` counts tiles of the sequence.  Heads count from 0; `kv_head` is the one of K and V.
+struct attention_tile {
+  int m, head, kv_head, batch;
+  bool valid;
+  __host__ __device__ constexpr explicit operator bool() const { return valid; }
+};
+// A block of keys: `index` counts blocks of the sequence.
+enum block_kind : int { no_block, full_block, edge_block };  // none follows; all pairs count; the mask says which
+struct attention_block {
+  int index, kind;
+  __host__ __device__ constexpr explicit operator bool() const { return kind != no_block; }
+};
+
+constexpr int attention_columns = 128;  // keys of a block
+// One warp's scores of 16 queries x 128 keys: value 4g + 2h + e of lane l is query l / 4 + 8h, key 8g + 2 * (l % 4) + e.
+using scores = pl::fragment<float, attention_columns / 2>;
+// Of each lane's two queries, l / 4 and l / 4 + 8: log of the sum of exp(scale * score).
+using row_pair = pl::fragment<float, 2>;
+
+__device__ __forceinline__ float minus_infinity() { return __int_as_float(0xFF800000); }
+
+template <class Element, int Rows, int D>
+using attention_rows = pl::stream<pl::swizzle128<pl::tile<Element, Rows, D>>>;
+
+// One slot: `Rows` rows of a head, in panels of 64 columns.  TMA fills rows behind the sequence's end with zeros.
+template <class Port, int Rows, int D, class Map>
+__device__ __forceinline__ void load_head(pl::self self, const Map& map, int head, int row, int batch) {
+  pl::slot slot = Port::acquire(self);
+#pragma unroll
+  for (int column = 0; column < D; column += 64)
+    Port::template copy_at<0>(self, slot, column * Rows * 2, map, column, head, row, batch);
+}
+
+__device__ __forceinline__ float exp2_approximate(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// Running maximum and sum of a lane's two queries (Milakov and Gimelshein, arXiv:1805.02867), in powers of two.
+struct online_softmax {
+  float top[2], sum[2];  // the sum is of this lane's columns
+
+  // Takes the scores of a block into the maximum, and says by what all sums before have to be multiplied.
+  template <int N>
+  __device__ __forceinline__ void raise(const float (&s)[N], float scale, float (&factor)[2]) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      float most[2] = {fmaxf(s[2 * h], s[2 * h + 1]), fmaxf(s[4 + 2 * h], s[5 + 2 * h])};
+#pragma unroll
+      for (int g = 2; g < N / 4; ++g) most[g % 2] = fmaxf(fmaxf(most[g % 2], s[4 * g + 2 * h]), s[4 * g + 2 * h + 1]);
+      float m = fmaxf(most[0], most[1]);
+      m = fmaxf(m, __shfl_xor_sync(~0u, m, 1));
+      m = fmaxf(m, __shfl_xor_sync(~0u, m, 2));
+      m = fmaxf(m, top[h]);
+      factor[h] = exp2_approximate(top[h] * scale - shift(m, scale));
+      top[h] = m;
+    }
+  }
+  // Turns scores into exp2(scale * (score - top)), and adds them to the sums.
+  template <int N>
+  __device__ __forceinline__ void exponentiate(float (&s)[N], float scale, const float (&factor)[2]) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const float by = shift(top[h], scale);
+      float part[2] = {0.f, 0.f};
+#pragma unroll
+      for (int g = 0; g < N / 4; ++g)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          float& x = s[4 * g + 2 * h + e];
+          x = exp2_approximate(fmaf(x, scale, -by));
+          part[g % 2] += x;
+        }
+      sum[h] = sum[h] * factor[h] + (part[0] + part[1]);
+    }
+  }
+  // Nothing counts so far: 0, so that the exponentials of minus infinity are 0 and not of a difference of infinities.
+  static __device__ __forceinline__ float shift(float top, float scale) {
+    return top == minus_infinity() ? 0.f : top * scale;
+  }
+  // What a row's values have to be multiplied by, and the logarithm of its sum; of a row in which nothing counts 0 and
+  // minus infinity.
+  __device__ __forceinline__ void finish(float scale, float (&factor)[2], row_pair& log_sum) const {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      float s = sum[h];
+      s += __shfl_xor_sync(~0u, s, 1);
+      s += __shfl_xor_sync(~0u, s, 2);
+      factor[h] = s > 0.f ? 1.f / s : 0.f;
+      log_sum[h] = s > 0.f ? (top[h] * scale + log2f(s)) * 0.6931471805599453f : minus_infinity();
+    }
+  }
+};
+
+// s = Q * K^T of a warpgroup's 64 queries: operands in panels of 64 columns, `q_panel` and `k_panel` bytes apart.
+template <class Element, int D, int N>
+__device__ __forceinline__ void multiply_keys(float (&s)[N], pl::wgmma::descriptor q, int q_panel, pl::wgmma::descriptor k,
+                                              int k_panel) {
+#pragma unroll
+  for (int panel = 0; panel < D / 64; ++panel)
+#pragma unroll
+    for (int step = 0; step < 4; ++step)
+      pl::wgmma::multiply<Element>(s, q + panel * (q_panel / 16) + step * 2, k + panel * (k_panel / 16) + step * 2,
+                                   (panel | step) != 0);
+  pl::wgmma::commit();
+}
+
+// o += P * V: P in registers, rounded to V's type.
+template <class Element, int N, int M>
+__device__ __forceinline__ void multiply_values(float (&o)[N], const unsigned (&p)[M][4], pl::wgmma::descriptor v) {
+#pragma unroll
+  for (int step = 0; step < M; ++step) pl::wgmma::multiply<Element, true>(o, p[step], v + step * 128, 1);
+  pl::wgmma::commit();
+}
+
+template <class Element, int N, int M>
+__device__ __forceinline__ void round_pairs(unsigned (&p)[M][4], const float (&s)[N]) {
+  static_assert(N == 8 * M, "eight values make the four words of a step");
+#pragma unroll
+  for (int i = 0; i < N / 2; ++i) p[i / 4][i % 4] = words<Element>::pack(s[2 * i], s[2 * i + 1]);
+}
+
+// What all threads of a warp have alike.  The compiler does not see that of what a walker divides, nor of thread numbers;
+// where it does, slots and descriptors stay in uniform registers, and no product waits for them.
+__device__ __forceinline__ int uniform(int x) { return __shfl_sync(~0u, x, 0); }
+__device__ __forceinline__ bool uniform(bool x) { return __any_sync(~0u, x); }
+
+// The core: warpgroups with 64 each of a tile's `Rows` queries, in one role, since code of their own for each would not
+// stay in the instruction cache.  Q * K^T of a block and P * V of the one before are in flight together; while one
+// warpgroup computes exponentials, the others' products keep the tensor cores busy.
+template <class Element, int D, int Rows, class Q, class K, class V, class Work, class Blocks, class Mask, class Store>
+__device__ __forceinline__ void attend(pl::self self, unsigned thread, float scale, Work work, Blocks blocks, Mask mask,
+                                       Store store) {
+  constexpr int N = attention_columns;
+  const int warpgroup = uniform(int(thread / 128)), first = thread / 32 * 16;
+  const float base2 = scale * 1.4426950408889634f;
+  for (int i = 0;; ++i) {
+    const attention_tile tile = work(i);
+    if (!uniform(bool(tile))) break;
+    pl::fragment<float, D / 2> o{};
+    online_softmax softmax{{minus_infinity(), minus_infinity()}, {0.f, 0.f}};
+    float factor[2];
+    const int row = tile.m * Rows + first;
+    pl::slot q_slot = Q::wait(self);
+    const auto q = pl::wgmma::k_major(Q::template address<0>(self, q_slot) + warpgroup * (64 * 128));
+    const attention_block block = blocks(tile, 0);
+    if (uniform(bool(block))) {
+      scores s;
+      unsigned p[N / 16][4];
+      // The maxima stand in both branches: behind them the compiler would have P * V awaited first.
+      const auto raise = [&](attention_block block) {
+        if (uniform(block.kind == full_block)) {
+          softmax.raise(s.v, base2, factor);
+          asm volatile("// all count");
+        } else {
+          mask(s, tile, row, block.index * N);
+          softmax.raise(s.v, base2, factor);
+          asm volatile("// masked");
+        }
+      };
+      pl::slot k_slot = K::wait(self);
+      auto k = pl::wgmma::k_major(K::template address<0>(self, k_slot));
+      pl::wgmma::fence();
+      multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
+      pl::wgmma::wait<0>();
+      K::release(self, k_slot);
+      raise(block);
+      softmax.exponentiate(s.v, base2, factor);
+      round_pairs<Element>(p, s.v);
+      for (int j = 1;; ++j) {
+        const attention_block next = blocks(tile, j);
+        if (!uniform(bool(next))) break;
+        k_slot = K::wait(self);
+        k = pl::wgmma::k_major(K::template address<0>(self, k_slot));
+        pl::wgmma::fence();
+        multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
+        pl::slot v_slot = V::wait(self);
+        const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
+        pl::wgmma::fence();
+        multiply_values<Element>(o.v, p, v);
+        pl::wgmma::wait<1>();
+        K::release(self, k_slot);
+        raise(next);
+        pl::wgmma::wait<0>();
+        V::release(self, v_slot);
+        softmax.exponentiate(s.v, base2, factor);
+#pragma unroll
+        for (int n = 0; n < D / 2; ++n) o[n] *= factor[n / 2 % 2];
+        round_pairs<Element>(p, s.v);
+      }
+      Q::release(self, q_slot);
+      pl::slot v_slot = V::wait(self);
+      const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
+      pl::wgmma::fence();
+      multiply_values<Element>(o.v, p, v);
+      pl::wgmma::wait<0>();
+      V::release(self, v_slot);
+    } else {
+      Q::release(self, q_slot);
+    }
+    row_pair log_sum;
+    softmax.finish(base2, factor, log_sum);
+#pragma unroll
+    for (int n = 0; n < D / 2; ++n) o[n] *= factor[n / 2 % 2];
+    store(o, log_sum, tile, row);
+  }
+}
+
+}  // namespace plc
+PL_TYPE(plc::attention_tile, "plc::attention_tile");
+PL_TYPE(plc::attention_block, "plc::attention_block");
+
+// The ports of loader and core, by element, queries of a tile and head dimension.
+#define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, D)                                                                  \
+  PL_COMPONENT(NAME) {                                                                                                 \
+    PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);                                                \
+    PL_OUT(q, plc::attention_rows<ELEMENT, ROWS, D>, pl::ring<1, 2>, pl::by_tma);                                      \
+    PL_OUT(k, plc::attention_rows<ELEMENT, plc::attention_columns, D>, pl::ring<2, 4>, pl::by_tma);                    \
+    PL_OUT(v, plc::attention_rows<ELEMENT, plc::attention_columns, D>, pl::ring<2, 4>, pl::by_tma);                    \
+    PL_CALL(work, plc::attention_tile(int));                                                                           \
+    PL_CALL(blocks, plc::attention_block(plc::attention_tile, int));                                                   \
+    PL_PARAM(map_q, pl::tensor_map<q, 0, pl::box<1, ROWS, 1, 64>>);                                                    \
+    PL_PARAM(map_k, pl::tensor_map<k, 0, pl::box<1, plc::attention_columns, 1, 64>>);                                  \
+    PL_PARAM(map_v, pl::tensor_map<v, 0, pl::box<1, plc::attention_columns, 1, 64>>);                                  \
+    PL_TENSOR(q, ELEMENT, "B, SQ, H, " #D, pl::read);                                                                  \
+    PL_TENSOR(k, ELEMENT, "B, SK, HK, " #D, pl::read);                                                                 \
+    PL_TENSOR(v, ELEMENT, "B, SK, HK, " #D, pl::read);                                                                 \
+    PL_BIND(map_q, "q");                                                                                               \
+    PL_BIND(map_k, "k");                                                                                               \
+    PL_BIND(map_v, "v");                                                                                               \
+    PL_DERIVE(q_tiles, "ceildiv(SQ, " #ROWS ")");                                                                      \
+    PL_PROTOCOL(load,                                                                                                  \
+                "repeat work { q.acquire; q.copy; choose some { k.acquire; k.copy; "                                   \
+                "repeat blocks { k.acquire; k.copy; v.acquire; v.copy; } v.acquire; v.copy; } or { } }");              \
+    PL_ENTRY(load) {                                                                                                   \
+      constexpr int N = plc::attention_columns;                                                                        \
+      for (int i = 0; auto tile = work(self, i); ++i) {                                                                \
+        plc::load_head<q, ROWS, D>(self, map_q(self), tile.head, tile.m * ROWS, tile.batch);                           \
+        auto block = blocks(self, tile, 0);                                                                            \
+        if (!block) continue;                                                                                          \
+        plc::load_head<k, N, D>(self, map_k(self), tile.kv_head, block.index * N, tile.batch);                         \
+        for (int j = 1; auto next = blocks(self, tile, j); ++j) {                                                      \
+          plc::load_head<k, N, D>(self, map_k(self), tile.kv_head, next.index * N, tile.batch);                        \
+          plc::load_head<v, N, D>(self, map_v(self), tile.kv_head, block.index * N, tile.batch);                       \
+          block = next;                                                                                                \
+        }                                                                                                              \
+        plc::load_head<v, N, D>(self, map_v(self), tile.kv_head, block.index * N, tile.batch);                         \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+
+#define PLC_ATTENTION_CORE(NAME, ELEMENT, ROWS, D, REGISTERS)                                                          \
+  PL_COMPONENT(NAME) {                                                                                                 \
+    PL_ROLE(attend, pl::warps<ROWS / 16>, REGISTERS);                                                                  \
+    PL_IN(q, plc::attention_rows<ELEMENT, ROWS, D>, pl::ring<1, 2>, pl::by_wgmma);                                     \
+    PL_IN(k, plc::attention_rows<ELEMENT, plc::attention_columns, D>, pl::ring<2, 4>, pl::by_wgmma);                   \
+    PL_IN(v, plc::attention_rows<ELEMENT, plc::attention_columns, D>, pl::ring<2, 4>, pl::by_wgmma);                   \
+    PL_CALL(work, plc::attention_tile(int));                                                                           \
+    PL_CALL(blocks, plc::attention_block(plc::attention_tile, int));                                                   \
+    PL_CALL(mask, void(plc::scores&, plc::attention_tile, int, int));                                             \
+    PL_CALL(store, void(pl::fragment<float, D / 2>&, plc::row_pair&, plc::attention_tile, int));                       \
+    PL_PARAM(scale, float);                                                                                            \
+    PL_PROTOCOL(attend,                                                                                                \
+                "repeat work { q.wait; choose some { k.wait; k.release; choose { mask; } or { } "                  \
+                "repeat blocks { k.wait; v.wait; k.release; mask; v.release; } "                 \
+                "q.release; v.wait; v.release; } or { q.release; } store; }");                   \
+    PL_ENTRY(attend) {                                                                                                 \
+      plc::attend<ELEMENT, D, ROWS, q, k, v>(                                                                          \
+          self, attend::thread(self), scale(self), [=](int i) { return work(self, i); },                               \
+          [=](plc::attention_tile tile, int j) { return blocks(self, tile, j); },                                      \
+          [=](plc::scores& s, plc::attention_tile tile, int row, int column) {                                         \
+            mask(self, s, tile, row, column);                                                                          \
+          },                                                                                                           \
+          [=](pl::fragment<float, D / 2>& o, plc::row_pair& log_sum, plc::attention_tile tile, int row) {              \
+            store(self, o, log_sum, tile, row);                                                                        \
+          });                                                                                                          \
+    }                                                                                                                  \
+  }

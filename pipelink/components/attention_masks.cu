@@ -1,0 +1,42 @@
+// Which pairs of queries and keys count in a block that the walker did not call full: the others' scores become minus
+// infinity.
+#include "attention.cuh"
+
+namespace plc {
+// Keeps the scores of those keys, by their place behind `column`, that are below `limit` of the query's half h.
+template <class Limit>
+__device__ __forceinline__ void keep_below(scores& s, Limit limit) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    const int end = limit(lane / 4 + 8 * h) - lane % 4 * 2;
+#pragma unroll
+    for (int g = 0; g < attention_columns / 8; ++g)
+#pragma unroll
+      for (int e = 0; e < 2; ++e)
+        if (8 * g + e >= end) s[4 * g + 2 * h + e] = minus_infinity();
+  }
+}
+}  // namespace plc
+
+// The sequence of keys ends within the block.
+PL_COMPONENT(plc::attention_edge) {
+PL_ANSWER(mask, void(plc::scores&, plc::attention_tile, int, int));
+PL_PARAM(keys, int);
+PL_BIND(keys, "SK");
+PL_DEFINE(mask)(pl::self self, plc::scores& s, plc::attention_tile, int, int column) -> void {
+  const int end = keys(self) - column;
+  plc::keep_below(s, [=](int) { return end; });
+}
+}
+
+// Query r looks at the keys up to r + SK - SQ.
+PL_COMPONENT(plc::attention_causal_mask) {
+PL_ANSWER(mask, void(plc::scores&, plc::attention_tile, int, int));
+PL_PARAM(ahead, int);
+PL_BIND(ahead, "SK - SQ");
+PL_DEFINE(mask)(pl::self self, plc::scores& s, plc::attention_tile, int row, int column) -> void {
+  const int end = row + ahead(self) + 1 - column;
+  plc::keep_below(s, [=](int below) { return end + below; });
+}
+}

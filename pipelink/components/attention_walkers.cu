@@ -1,0 +1,63 @@
+// Which tiles of queries a CTA takes, and which blocks of keys each of them needs.
+//
+// Blocks come from the last to the first, so that those that need the mask come first, while nothing is to be rescaled.
+#include "attention.cuh"
+
+// Every query looks at every key.  Tiles of one head run at the same time: they share its keys in the L2 cache.
+PL_COMPONENT(plc::attention_dense) {
+PL_ANSWER(next, plc::attention_tile(int));
+PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int));
+PL_PARAM(q_tiles, int);
+PL_PARAM(heads, int);
+PL_PARAM(group, int);
+PL_PARAM(batches, int);
+PL_PARAM(keys, int);
+PL_BIND(heads, "H");
+PL_BIND(group, "H / HK");
+PL_BIND(batches, "B");
+PL_BIND(keys, "SK");
+PL_GRID("min(B * H * q_tiles, sms * occupancy)");
+
+PL_DEFINE(next)(pl::self self, int i) -> plc::attention_tile {
+  const int t = blockIdx.x + i * gridDim.x, of = t / q_tiles(self), head = of % heads(self);
+  return {t % q_tiles(self), head, head / group(self), of / heads(self), of < heads(self) * batches(self)};
+}
+PL_DEFINE(blocks)(pl::self self, plc::attention_tile, int j) -> plc::attention_block {
+  constexpr int N = plc::attention_columns;
+  const int index = (keys(self) + N - 1) / N - 1 - j;
+  return {index, index < 0 ? plc::no_block : (index + 1) * N > keys(self) ? plc::edge_block : plc::full_block};
+}
+}
+
+// Query r looks at the keys up to r + SK - SQ: the last query at all of them.  Long tiles first, dealt out forth and
+// back, so that every CTA gets about the same.
+#define PLC_CAUSAL_WALKER(NAME, ROWS)                                                                                  \
+  PL_COMPONENT(NAME) {                                                                                                 \
+    PL_ANSWER(next, plc::attention_tile(int));                                                                         \
+    PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int));                                                 \
+    PL_PARAM(q_tiles, int);                                                                                            \
+    PL_PARAM(heads, int);                                                                                              \
+    PL_PARAM(group, int);                                                                                              \
+    PL_PARAM(batches, int);                                                                                            \
+    PL_PARAM(keys, int);                                                                                               \
+    PL_PARAM(ahead, int);                                                                                              \
+    PL_BIND(heads, "H");                                                                                               \
+    PL_BIND(group, "H / HK");                                                                                          \
+    PL_BIND(batches, "B");                                                                                             \
+    PL_BIND(keys, "SK");                                                                                               \
+    PL_BIND(ahead, "SK - SQ");                                                                                         \
+    PL_GRID("min(B * H * q_tiles, sms * occupancy)");                                                                  \
+    PL_DEFINE(next)(pl::self self, int i) -> plc::attention_tile {                                                     \
+      const int t = i * gridDim.x + (i % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x), all = heads(self) * batches(self);  \
+      const int from_end = t / all, of = t % all, head = of % heads(self);                                             \
+      return {q_tiles(self) - 1 - from_end, head, head / group(self), of / heads(self), from_end < q_tiles(self)};     \
+    }                                                                                                                  \
+    PL_DEFINE(blocks)(pl::self self, plc::attention_tile tile, int j) -> plc::attention_block {                        \
+      constexpr int N = plc::attention_columns;                                                                        \
+      const int first = tile.m * ROWS + ahead(self), end = min(first + ROWS, keys(self));                              \
+      const int index = (max(end, 0) + N - 1) / N - 1 - j;                                                             \
+      return {index, index < 0 ? plc::no_block : (index + 1) * N > first + 1 ? plc::edge_block : plc::full_block};     \
+    }                                                                                                                  \
+  }
+PLC_CAUSAL_WALKER(plc::attention_causal_128, 128)
+PLC_CAUSAL_WALKER(plc::attention_causal_192, 192)
