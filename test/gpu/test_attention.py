@@ -33,8 +33,9 @@ def reference(torch: Any, q: Any, k: Any, v: Any, scale: float, causal: bool) ->
     return (weights @ v).transpose(1, 2), lse
 
 
-def operands(torch: Any, b: int, h: int, hk: int, sq: int, sk: int, d: int) -> tuple[Any, Any, Any]:
+def operands(torch: Any, shape: tuple[int, ...], d: int) -> tuple[Any, Any, Any]:
     """Views into larger buffers, with some large values."""
+    b, h, hk, sq, sk = shape
     generator = torch.Generator(device="cuda").manual_seed(sq * 31 + sk * 7 + d)
 
     def random(rows: int, heads: int) -> Any:
@@ -54,7 +55,7 @@ def error(torch: Any, found: Any, expected: Any) -> float:
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
 def test_attention(torch: Any, package: Any, variant: str, dimension: int, shape: tuple[int, ...]) -> None:
     b, h, _, sq, sk = shape
-    q, k, v = operands(torch, *shape, dimension)
+    q, k, v = operands(torch, shape, dimension)
     o = torch.full((b, sq, h, dimension), float("nan"), device="cuda", dtype=torch.bfloat16)
     scale = dimension**-0.5
     runtime.load(package(f"attention-{variant}-{dimension}"))(q=q, k=k, v=v, o=o, scale=scale)
@@ -75,7 +76,7 @@ def test_attention(torch: Any, package: Any, variant: str, dimension: int, shape
 @pytest.mark.parametrize("shape", [(2, 4, 2, 300, 300), (1, 2, 2, 515, 129), (1, 2, 1, 1, 1)])
 def test_logarithms_of_sums(torch: Any, package: Any, variant: str, dimension: int, shape: tuple[int, ...]) -> None:
     b, h, _, sq, _ = shape
-    q, k, v = operands(torch, *shape, dimension)
+    q, k, v = operands(torch, shape, dimension)
     o = torch.full((b, sq, h, dimension), float("nan"), device="cuda", dtype=torch.bfloat16)
     lse = torch.full((b, h, sq), float("nan"), device="cuda")
     runtime.load(package(f"attention-{variant}-{dimension}-lse"))(q=q, k=k, v=v, o=o, lse=lse, scale=0.125)
@@ -89,7 +90,7 @@ def test_logarithms_of_sums(torch: Any, package: Any, variant: str, dimension: i
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 def test_no_keys_and_no_queries(torch: Any, package: Any, dimension: int) -> None:
     kernel = runtime.load(package(f"attention-dense-{dimension}"))
-    q, k, v = operands(torch, 1, 2, 2, 70, 70, dimension)
+    q, k, v = operands(torch, (1, 2, 2, 70, 70), dimension)
     o = torch.full((1, 70, 2, dimension), float("nan"), device="cuda", dtype=torch.bfloat16)
     with pytest.raises(LinkError, match="cannot address an empty tensor"):
         kernel(q=q, k=k[:, :0], v=v[:, :0], o=o, scale=1.0)
