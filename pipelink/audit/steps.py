@@ -40,6 +40,7 @@ _LOADS: Final = frozenset(("ld", "ldu", "ldmatrix"))
 _STORES: Final = frozenset(("st", "stmatrix"))
 _ATOMICS: Final = frozenset(("atom", "red"))
 _COUNTS: Final = frozenset(("i32", "u32", "i64", "u64"))  # types of parameters that loops go by
+_BESIDE: Final = 128  # numbers beside the given ones that count, as 63 in (k + 63) / 64
 _TRIED: Final = (0, 1, 2, 7)  # rounds; loops are unrolled by 2 and 4
 #: Loops that share their rounds among CTAs are one loop in each protocol: one CTA makes all rounds.
 _ONE_CTA: Final = {
@@ -462,6 +463,13 @@ class _Comparison:
             return given[found.at]
         return found if "local" in step.place.code.parts else replace(found, free=False)
 
+    def _with(self, given: Mapping[str, int], body: Block) -> Finding | None:
+        rounds = math.prod(filter(None, given.values()))
+        try:
+            return self.run(body, rounds=rounds + _BESIDE, given=given)
+        except UndecidedError:  # a counter that nothing stops is counted too far
+            return self.run(body, rounds=rounds, given=given)
+
     def rounds(self) -> Iterator[tuple[str, Finding]]:
         """The first numbers for which loops of the code do not go round as often as the protocol says, if there are
         any, and where.  Only what follows from these numbers alone is certain."""
@@ -475,7 +483,7 @@ class _Comparison:
             body = counted(self.protocol.body, given)
             if body is None or any(name.endswith(".stages") and not value for name, value in given.items()):
                 continue
-            if (found := self.run(body, rounds=math.prod(filter(None, given.values())), given=given)) is not None:
+            if (found := self._with(given, body)) is not None:
                 yield " and ".join(f"{name} = {value}" for name, value in given.items()), found
                 return
 

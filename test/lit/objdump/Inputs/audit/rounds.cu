@@ -37,3 +37,5 @@ LIT_READER(lit::right_product, "repeat n { repeat m { x.wait; x.release; } }", f
 LIT_READER(lit::right_without_the_last, "repeat n - 1 { x.wait; x.release; } repeat min(n, 1) { x.wait; x.release; }",
            for (int i = 0; i < n(self); ++i) read();)
 LIT_READER(lit::right_among_ctas, LIT_EACH, for (int i = blockIdx.x; i < n(self); i += gridDim.x) read();)
+LIT_READER(lit::right_tiles, "repeat ceildiv(n, 64) { x.wait; x.release; }", for (int i = 0; i < (n(self) + 63) / 64; ++i) read();)
+LIT_READER(lit::tiles_and_one, "repeat ceildiv(n, 64) { x.wait; x.release; }", for (int i = 0; i < n(self) / 64 + 1; ++i) read();)
