@@ -234,15 +234,20 @@ def write_definition(definition: Definition, layout: FrameLayout) -> tuple[str, 
     return "\n".join([head, *writer.lines, "  }"]), writer.declared
 
 
+def functions(kernel: ir.Operation) -> dict[str, ir.Operation]:
+    """The functions that stand in a kernel's module so far, by their symbols."""
+    return {
+        ir.StringAttr(op.operation.attributes["sym_name"]).value: op.operation
+        for op in kernel.regions[0].blocks[0].operations
+        if op.operation.name == "llvm.func"
+    }
+
+
 def insert(kernel: ir.Operation, texts: Iterable[str], declarations: dict[str, str]) -> None:
     """Parse functions and put them at the end of a kernel's module; declare what is not there yet."""
     texts = list(texts)
     block = kernel.regions[0].blocks[0]
-    present = {
-        ir.StringAttr(op.operation.attributes["sym_name"]).value: op.operation
-        for op in block.operations
-        if op.operation.name == "llvm.func"
-    }
+    present = functions(kernel)
     defined = {text.split("@", 1)[1].split("(", 1)[0] for text in texts}
     needed = [text for symbol, text in sorted(declarations.items()) if symbol not in defined]
     source = "module {\n" + "\n".join([*needed, *texts]) + "\n}\n"

@@ -8,10 +8,12 @@ from pipelink.analysis.bind import bind_all
 from pipelink.contract.abi import function
 from pipelink.ir.views import Kernel, program
 from pipelink.model.binding import DRAIN, Binding, Const, EntryPlan, Invoke, Region, Result, RoleCall, RoleEntry
-from pipelink.passes.codegen import SCALAR_TYPES, TENSOR_MEMORY, Writer, insert, layout_frame
-from pipelink.support.diagnostics import Diagnostics
+from pipelink.passes.codegen import SCALAR_TYPES, TENSOR_MEMORY, Writer, functions, insert, layout_frame
+from pipelink.support.diagnostics import Diagnostics, error
 from pipelink.support.mlir import ir
 from pipelink.target import WARP_THREADS
+
+_OF_CUDA = ("vprintf", "__assertfail", "malloc", "free")  # what a component's code may call of the driver
 
 
 def _decimal(value: float) -> str:
@@ -255,9 +257,15 @@ def register_change(region: Region, plan: EntryPlan) -> str | None:
 
 
 def generate(kernel: Kernel, binding: Binding) -> None:
-    """Put the kernel function into the module and remove the linker's own operations."""
+    """Put the kernel function into the module and remove the linker's own operations.
+
+    Raises LinkError ``reserved-name`` where another function has the kernel's name."""
     writer = _EntryWriter(binding)
-    insert(kernel.op, [writer.write()], writer.declared)
+    text = writer.write()
+    if kernel.name in {*writer.declared, *functions(kernel.op), *_OF_CUDA}:
+        message = f"kernel '{kernel.name}' has the name of a device function that it is linked with"
+        raise error("reserved-name", message, kernel.location, hint="give it another name")
+    insert(kernel.op, [text], writer.declared)
     for op in [op.operation for op in kernel.op.regions[0].blocks[0].operations]:
         if op.name.startswith("pipelink."):
             op.erase()
@@ -272,7 +280,7 @@ class EntryPass:
     mbarriers, allocates tensor memory, splits the registers with setmaxnreg (immediates), dispatches warps to roles,
     fills each role's frame with the parameters and calls it, the roles of an exclusive group one after the other; when
     all roles are done, it waits for stores by TMA that still read shared memory, and tensor memory is freed.
-    Rejects: ``not-placed``, ``transfer-without-code``.
+    Rejects: ``not-placed``, ``transfer-without-code``, ``reserved-name``.
 
     Example: a placed ``module @gemm`` becomes one with ``llvm.func @gemm(…) attributes {nvvm.kernel, …}``.
     """

@@ -22,7 +22,7 @@ CATALOG: dict[str, str] = {
     "bad-binding": "a parameter is bound to a value that its type cannot hold",
     "copy-rank": "a copy has another number of coordinates than the tensor of its map has dimensions",
     "not-passable": "a tensor or scalar argument is of a type that a launch cannot pass",
-    "reserved-name": "an argument or value of the launch contract has a name that launches or expressions have taken",
+    "reserved-name": "a kernel, argument or value has a name that device functions, launches or expressions have taken",
     "launch-conflict": "two declarations of one name in the launch contract disagree",
     "parameter-overflow": "the parameter block is larger than the parameter space",
     # place: resources
