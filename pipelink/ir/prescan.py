@@ -1,8 +1,8 @@
 """What MLIR's parser cannot survive, found in the text before it sees it.
 
-Huge, binary and deeply nested texts, empty operation names, strings that are not UTF-8 (the bindings abort or raise
-where one becomes a Python string), and aliases that stand for more text than anybody writes: ``#b = [#a, #a]``, thirty
-times over.  Everything here is linear in the text.
+Huge, binary and deeply nested texts, operation names that are empty or without a dialect, strings that are not UTF-8
+(the bindings abort or raise where one becomes a Python string), and aliases that stand for more text than anybody
+writes: ``#b = [#a, #a]``, thirty times over.  Everything here is linear in the text.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ _EMPTY_NAME = re.compile(rb'"[^"\n]*\."\s*\(')  # an empty operation name aborts
 # The string takes all of its line where it does not end, so that no part of the line is looked at again.
 _STRING = rb'"(?:[^"\\\n]++|\\.)*+"?'
 _BRACKETS = re.compile(_STRING + rb"|//[^\n]*|[\[({<]|(?<!-)[\])}>]")
+_COMMENT = re.compile(rb"//[^\n]*")
+_CALLED = re.compile(rb"(?:\s|//[^\n]*\n)*\(")  # what follows the name of an operation, or of a location
 _ESCAPE = re.compile(rb"\\(?:([0-9A-Fa-f]{2})|.)", re.S)
 _ALIAS = re.compile(rb"^[ \t]*[#!][A-Za-z_][\w$.-]*[ \t]*=", re.M)
 _ALIAS_TOKEN = re.compile(
@@ -41,8 +43,18 @@ def prescan(data: bytes, name: str) -> None:
     if empty:
         raise error("invalid-ir", "an operation has an empty name", place(data, empty.start(), name))
     depth = 0
+    last = b""  # the token before, but for comments
+    end = 0  # where it ends
     for match in _BRACKETS.finditer(data):
         token = match.group()
+        if token[:2] == b"//":
+            continue
+        if token[:1] == b'"' and b"." not in token and _CALLED.match(data, match.end()):
+            between = _COMMENT.sub(b"", data[end : match.start()]).strip()
+            if (between or last)[-1:] not in (b"(", b",", b"["):  # where a location's name stands
+                message = "the name of an operation has no dialect"
+                raise error("invalid-ir", message, place(data, match.start(), name))
+        last, end = token, match.end()
         if token in b"[({<":
             depth += 1
             if depth > limits.IR_NESTING:
