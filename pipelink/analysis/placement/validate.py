@@ -15,7 +15,7 @@ from pipelink.ir.views import Component, Connect, Instance, Kernel, Port, Progra
 from pipelink.model.demand import spelled
 from pipelink.model.lifetimes import Lifetimes
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location
-from pipelink.target import MAX_CLUSTER
+from pipelink.target import MAX_CLUSTER, PARAMETER_BYTES
 from pipelink.transfers import placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
 
@@ -116,6 +116,8 @@ class _Validator:
         for group in (*placed.mbarriers, *placed.words):
             if group.count > MOST:
                 self.error(f"{what} is placed with {group.count} mbarriers or words", where)
+        if placed.cursors > MOST:
+            self.error(f"{what} is placed with {placed.cursors} cursors", where)
         if placed.cluster and (len(placed.cluster) != 3 or 0 in placed.cluster):
             self.error(f"'cluster' in the placement of {what} is not three extents", where)
         elif placed.ctas > MAX_CLUSTER:
@@ -124,7 +126,12 @@ class _Validator:
             self.all_have(self.launch["derived"], {"name": str, "value": str}, f"derived values of {what}")
             self.all_have(self.launch["arguments"], {"name": str, "kind": str}, f"arguments of {what}")
         if self.has(self.launch.get("parameters"), _BLOCK, f"the parameter block of {what}"):
-            self.all_have(self.launch["parameters"]["fields"], {"offset": int}, f"the parameters of {what}")
+            block = self.launch["parameters"]
+            if self.all_have(block["fields"], {"offset": int}, f"the parameters of {what}"):
+                last = max((field["offset"] for field in block["fields"]), default=0)
+                if max(last, block["bytes"]) > PARAMETER_BYTES:
+                    message = f"the parameters of {what} are placed up to {max(last, block['bytes'])}"
+                    self.error(f"{message}, a kernel takes {PARAMETER_BYTES} bytes", where)
 
     # -- instances
 
