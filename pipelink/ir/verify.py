@@ -142,6 +142,9 @@ def _verify_module(
             what = f"{op.removeprefix('pipelink.')} {shown(name)}"
             if parent == "component":
                 _verify_symbol([name], what, child.location, diagnostics)
+            elif "::" in name:
+                message = f"the name of {what} has '::', which stands between names"
+                diagnostics.error("bad-symbol", message, child.location)
             elif not name.isprintable() or len(name) > limits.SYMBOL:
                 message = f"the name of {what} has more than {limits.SYMBOL} characters, or some that do not print"
                 diagnostics.error("bad-symbol", message, child.location)

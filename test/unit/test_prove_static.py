@@ -129,6 +129,7 @@ CASES: list[tuple[str, str, Callable[[Dict], object], str, str]] = [
     ("far parameter", PIECES, update("launch", "parameters", fields=[{"offset": 1 << 40}]), "bad-placement",
      "are placed up to 1099511627776, a kernel takes 32764 bytes"),
     ("large block", PIECES, update("launch", "parameters", bytes=1 << 40), "bad-placement", "takes 32764 bytes"),
+    ("number", PIECES, update("mma", id=1 << 62), "bad-placement", "is placed as number 4611686018427387904"),
     ("absent", PIECES, drop("mma", "barriers"), "bad-placement", "has no place for '@mma::@met' in 'barriers'"),
     ("type", PIECES, update("0", stages="four"), "bad-placement", "'stages' in the placement of '@load::@ab' to"),
     ("negative", PIECES, update("0", full=-8), "bad-placement", "is -8, not an integer from 0 up"),

@@ -143,6 +143,8 @@ class _Validator:
             self.diagnostics.items += problem.diagnostics
             return
         assert placed is not None
+        if placed.id > MOST:
+            self.error(f"{what} is placed as number {placed.id}", where)
         owned: list[tuple[str, Mapping[str, object], Iterable[str]]] = [
             ("roles", placed.roles, component.roles),
             ("smem", placed.smem, component.smem),

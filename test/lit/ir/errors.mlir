@@ -484,3 +484,13 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   // expected-error @below {{'pipelink.grid': expected numbers of 64 bits in '9223372036854775808' [bad-expression]}}
   "pipelink.grid"() {value = ["9223372036854775808", "1", "1"]} : () -> ()
 }
+
+// -----
+
+module @c attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "r", warps = 1} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  // expected-error @below {{the name of instance 'a::b' has '::', which stands between names [bad-symbol]}}
+  "pipelink.instance"() {sym_name = "a::b", component = @c} : () -> ()
+}
