@@ -231,15 +231,22 @@ class Reader:
     def _multiplied(self, function: str, instruction: Instruction) -> tuple[str, ...] | None:
         """The ports and buffers that a product reads; None where it reads any of the ports, as far as is known."""
         descriptors = [operand for operand in instruction.operands if operand.startswith("%rd")]
-        found = [self._buffers(function, (f"[{one}]",)) for one in descriptors]
+        buffers = [self._buffers(function, (f"[{one}]",)) for one in descriptors]
+        found = [(*names, *self._ports(function, f"[{one}]")) for names, one in zip(buffers, descriptors, strict=True)]
         names = tuple(dict.fromkeys(name for one in found for name in one))
-        self.unsaid |= {("wgmma reads", name, "read") for name in names}
-        return names if names and all(found) else (*self.reads["wgmma"], *names) if names else None
+        self.unsaid |= {("wgmma reads", name, "read") for one in buffers for name in one}
+        return names if names and all(found) else (*self.reads["wgmma"], *names) if any(buffers) else None
 
     def _buffers(self, function: str, operands: tuple[str, ...]) -> tuple[str, ...]:
         """The buffers that addresses come from."""
         uses = [use.resource for use in self._from(function, operands) if use.resource in self.buffers]
         return tuple(dict.fromkeys(self.reading.claims.resources[name][1].name for name in uses))
+
+    def _ports(self, function: str, operand: str) -> tuple[str, ...]:
+        """The ports whose slots an address comes from."""
+        uses = {use.resource for use in self._from(function, (operand,)) if use.function == "address"}
+        known = (self.reading.claims.resources.get(name) for name in sorted(uses))
+        return tuple(found[1].name for found in known if found is not None and found[0].startswith("stream"))
 
     def _touch(self, function: str, instruction: Instruction) -> Event | None:
         """A read or a write of a buffer that the protocol names."""

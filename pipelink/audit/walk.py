@@ -249,7 +249,9 @@ class Walk:
         flight = state.flight.after(event, self.reads)
         on = _Way(way, event, way.sure, way.asked)
         if event.verb in SILENT:
-            ports = self.reads.get(event.subject, ()) if event.verb == ISSUE and event.source is None else ()
+            ports = self.reads.get(event.subject, ()) if event.verb == ISSUE else ()
+            if event.source is not None:
+                ports = tuple(port for port in ports if port in event.source)
             if ports and not any(language.holding(state.states, port) for port in ports):
                 return self._finding(Event(next(iter(ports)), ACCESS), state, way)
             if unfenced := sorted(state.flight.written & set(event.source or ())):

@@ -227,7 +227,7 @@ PL_TYPE(plc::attention_tile, "plc::attention_tile");
 PL_TYPE(plc::attention_block, "plc::attention_block");
 
 // The ports of loader and core, by element, queries of a tile and head dimension.
-#define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, D)                                                                  \
+#define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, D)                                                                   \
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);                                                \
     PL_OUT(q, plc::attention_rows<ELEMENT, ROWS, D>, pl::ring<1, 2>, pl::by_tma);                                      \
@@ -273,13 +273,13 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
     PL_IN(v, plc::attention_rows<ELEMENT, plc::attention_columns, D>, pl::ring<2, 4>, pl::by_wgmma);                   \
     PL_CALL(work, plc::attention_tile(int));                                                                           \
     PL_CALL(blocks, plc::attention_block(plc::attention_tile, int));                                                   \
-    PL_CALL(mask, void(plc::scores&, plc::attention_tile, int, int));                                             \
+    PL_CALL(mask, void(plc::scores&, plc::attention_tile, int, int));                                                  \
     PL_CALL(store, void(pl::fragment<float, D / 2>&, plc::row_pair&, plc::attention_tile, int));                       \
     PL_PARAM(scale, float);                                                                                            \
     PL_PROTOCOL(attend,                                                                                                \
-                "repeat work { q.wait; choose some { k.wait; k.release; choose { mask; } or { } "                  \
-                "repeat blocks { k.wait; v.wait; k.release; mask; v.release; } "                 \
-                "q.release; v.wait; v.release; } or { q.release; } store; }");                   \
+                "repeat work { q.wait; choose some { k.wait; k.release; choose { mask; } or { } "                      \
+                "repeat blocks { k.wait; v.wait; k.release; choose { mask; } or { } v.release; } "                     \
+                "q.release; v.wait; v.release; } or { q.release; } store; }");                                         \
     PL_ENTRY(attend) {                                                                                                 \
       plc::attend<ELEMENT, D, ROWS, q, k, v>(                                                                          \
           self, attend::thread(self), scale(self), [=](int i) { return work(self, i); },                               \

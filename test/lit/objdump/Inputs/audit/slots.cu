@@ -93,6 +93,36 @@ PL_ENTRY(mma) {
   for (int i = 0; i < 32; ++i) out(self)[mma::thread(self) * 32 + i] = d[i];
 }
 }
+// Products of two rings: those of one are done, those of the other not yet.
+#define LIT_TWO_RINGS(NAME, FIRST, SECOND)                                                    \
+  PL_COMPONENT(NAME) {                                                                       \
+  PL_ROLE(mma, pl::warps<4>);                                                                \
+  PL_IN(a, tile, pl::ring<2, 4>, pl::by_wgmma);                                              \
+  PL_IN(b, tile, pl::ring<2, 4>, pl::by_wgmma);                                              \
+  PL_PARAM(n, int);                                                                          \
+  PL_PARAM(out, float*);                                                                     \
+  PL_PROTOCOL(mma, "repeat n { a.wait; b.wait; " #FIRST ".release; " #SECOND ".release; }"); \
+  PL_ENTRY(mma) {                                                                            \
+    float d[32] = {}, e[32] = {};                                                            \
+    for (int i = 0; i < n(self); ++i) {                                                      \
+      const pl::slot of_a = a::wait(self), of_b = b::wait(self);                             \
+      const auto from_a = pl::wgmma::k_major(a::address(self, of_a));                        \
+      const auto from_b = pl::wgmma::k_major(b::address(self, of_b));                        \
+      pl::wgmma::fence();                                                                    \
+      pl::wgmma::multiply<pl::bf16>(d, from_a, from_a, true);                                \
+      pl::wgmma::commit();                                                                   \
+      pl::wgmma::multiply<pl::bf16>(e, from_b, from_b, true);                                \
+      pl::wgmma::commit();                                                                   \
+      pl::wgmma::wait<1>();                                                                  \
+      FIRST::release(self, of_##FIRST);                                                      \
+      pl::wgmma::wait<0>();                                                                  \
+      SECOND::release(self, of_##SECOND);                                                    \
+    }                                                                                        \
+    for (int i = 0; i < 32; ++i) out(self)[mma::thread(self) * 32 + i] = d[i] + e[i];        \
+  }                                                                                          \
+  }
+LIT_TWO_RINGS(lit::right_of_two_rings, a, b)
+LIT_TWO_RINGS(lit::the_other_ring, b, a)
 #define LIT_BYTES(NAME, SECOND)                                                    \
   PL_COMPONENT(NAME) {                                                              \
   PL_ROLE(load, pl::warps<1>, pl::one_thread);                                      \
