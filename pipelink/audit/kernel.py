@@ -91,8 +91,9 @@ def audit(cubin: bytes, expected: Expectation, *, log: str = "", inputs: Sequenc
     """Audit one linked cubin.  Never raises for what it finds: the report says it.
 
     Raises LinkError ``bad-cubin`` or ``disassembly-failed`` if the image cannot be read at all."""
-    facts = cubin_file.facts(cubin, expected.kernel)
-    listing = sass.read(cubin)
+    with sass.reading(cubin) as wait:
+        facts = cubin_file.facts(cubin, expected.kernel)
+        listing = wait()
     kernel = listing.function(expected.kernel)
     counts = sass.count(listing)
     checks = [

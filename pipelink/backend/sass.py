@@ -13,6 +13,8 @@ import difflib
 import re
 import subprocess
 import tempfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -137,34 +139,47 @@ class RegisterRegion:
 
 def disassemble(cubin: bytes) -> str:
     """The text of ``nvdisasm -c``.  Raises LinkError ``disassembly-failed``."""
-    text = _nvdisasm(cubin, "-ndf")
-    if re.search(r"\b(BRX|JMX)\b", text):  # only the data-flow analysis knows the targets of an indexed branch
-        text = _nvdisasm(cubin)
-    return text
+    with _nvdisasm(cubin, "-ndf") as wait:
+        return _with_targets(cubin, wait())
 
 
 def disassemble_lines(cubin: bytes) -> str:
     """The text of ``nvdisasm -c -gi``: instructions below the lines of source that they were made of.
     Raises LinkError ``disassembly-failed``."""
-    return _nvdisasm(cubin, "-ndf", "-gi")
+    with _nvdisasm(cubin, "-ndf", "-gi") as wait:
+        return wait()
 
 
-def _nvdisasm(cubin: bytes, *options: str) -> str:
+def _with_targets(cubin: bytes, text: str) -> str:
+    if re.search(r"\b(BRX|JMX)\b", text):  # only the data-flow analysis knows the targets of an indexed branch
+        with _nvdisasm(cubin) as wait:
+            return wait()
+    return text
+
+
+@contextmanager
+def _nvdisasm(cubin: bytes, *options: str) -> Generator[Callable[[], str]]:
+    """Begin it; what is yielded waits for the text.  Raises LinkError ``disassembly-failed``."""
     try:
         with tempfile.TemporaryDirectory(prefix="pipelink-") as folder:
             path = Path(folder) / "kernel.cubin"
             path.write_bytes(cubin)
             command = [str(toolchain.nvdisasm()), "-c", *options, str(path)]
-            run = subprocess.run(command, capture_output=True, text=True, check=False)
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+                yield lambda: _text(process, path)
     except OSError as problem:  # no folder or no room for temporary files, or no process
         raise error("disassembly-failed", f"cannot run nvdisasm: {reason(problem)}") from problem
-    if run.returncode:
+
+
+def _text(process: subprocess.Popen[str], path: Path) -> str:
+    text, said = process.communicate()
+    if process.returncode:
         raise error(
             "disassembly-failed",
-            f"nvdisasm cannot read the cubin (exit status {run.returncode})",
-            notes=[Note(line.replace(str(path), "the cubin")) for line in run.stderr.strip().splitlines()],
+            f"nvdisasm cannot read the cubin (exit status {process.returncode})",
+            notes=[Note(line.replace(str(path), "the cubin")) for line in said.strip().splitlines()],
         )
-    return run.stdout
+    return text
 
 
 def parse(text: str) -> Sass:
@@ -215,6 +230,13 @@ def parse_instruction(line: str) -> Instruction | None:
 def read(cubin: bytes) -> Sass:
     """Disassemble and parse.  Raises LinkError ``disassembly-failed``."""
     return parse(disassemble(cubin))
+
+
+@contextmanager
+def reading(cubin: bytes) -> Generator[Callable[[], Sass]]:
+    """The same, with something else to do meanwhile: what is yielded waits for it."""
+    with _nvdisasm(cubin, "-ndf") as wait:
+        yield lambda: parse(_with_targets(cubin, wait()))
 
 
 def count(sass: Sass) -> Counts:
