@@ -27,6 +27,10 @@ SIZES = {
     "T": 2,
     "CTAS": 132,
     "G": 4,
+    "SQ": 130,
+    "SK": 200,
+    "H": 4,
+    "HK": 2,
 }
 #: Of kernels whose dimensions mean something else.
 OTHERS = {
