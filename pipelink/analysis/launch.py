@@ -304,7 +304,8 @@ class _Resolver:
         extents = names.grid.data if names.grid else ()
         grid = [Located(axis, text, where) for axis, text in zip("xyz", extents, strict=False)]
         bound = [Located("", one.to, one.location) for one in bindings if one.to is not None]
-        check_constants(derived, shapes, sizes, grid, bound, self.diagnostics)
+        cluster = names.cluster.data if names.cluster else (1, 1, 1)
+        check_constants(derived, shapes, sizes, grid, cluster, bound, self.diagnostics)
 
     def derivation_order(self) -> list[str]:
         derived = self.names.derived

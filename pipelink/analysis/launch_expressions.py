@@ -45,10 +45,12 @@ def check_constants(
     shapes: Iterable[Located],
     workspaces: Iterable[Located],
     grid: Iterable[Located],
+    cluster: Iterable[int],
     bound: Iterable[Located],
     diagnostics: Diagnostics,
 ) -> None:
-    """Report ``bad-expression`` and ``grid-limit``.  ``derived`` are in an order in which each uses those before it."""
+    """Report ``bad-expression`` and ``grid-limit``.  ``derived`` are in an order in which each uses those before it;
+    ``cluster`` is that of the launch, by axis as the grid."""
     known: dict[str, int] = {}
 
     def value(one: Located) -> int | None:
@@ -70,9 +72,13 @@ def check_constants(
         if (found := value(one)) is not None and not 0 <= found <= limits.WORKSPACE_BYTES:
             message = f"workspace '{one.name}' is {_is(one, found)} bytes, expected 0 to {limits.WORKSPACE_BYTES}"
             diagnostics.error("bad-expression", message, one.location)
-    for one, limit in zip(grid, GRID_LIMITS, strict=False):
-        if (found := value(one)) is not None and not 1 <= found <= limit:
+    for one, limit, size in zip(grid, GRID_LIMITS, cluster, strict=False):
+        found = value(one)
+        if found is not None and not 1 <= found <= limit:
             message = f"the grid's {one.name} is {_is(one, found)}, expected 1 to {limit}"
+            diagnostics.error("grid-limit", message, one.location)
+        elif found is not None and found % size:
+            message = f"the grid's {one.name} is {_is(one, found)}, expected a multiple of the cluster's {size}"
             diagnostics.error("grid-limit", message, one.location)
     for one in bound:
         value(one)

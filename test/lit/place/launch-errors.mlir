@@ -301,3 +301,16 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   // expected-error @+1 {{the grid's y is 65536, expected 1 to 65535 [grid-limit]}}
   "pipelink.grid"() {value = ["none", "65536", "1"]} : () -> ()
 }
+
+// -----
+
+module @x.a attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.role"() {sym_name = "run", warps = 1 : i64} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @x.a} : () -> ()
+  "pipelink.cluster"() {value = [2, 2, 1]} : () -> ()
+  "pipelink.derive"() {name = "three", value = "2 + 1"} : () -> ()
+  // expected-error @+1 {{the grid's x is three = 3, expected a multiple of the cluster's 2 [grid-limit]}}
+  "pipelink.grid"() {value = ["three", "4", "1"]} : () -> ()
+}
