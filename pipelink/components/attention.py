@@ -26,7 +26,6 @@ SHAPES: Final = {128: 128, 64: 192}
 VARIANTS: Final = {
     "dense": Variant("attention_dense", "attention_edge"),
     "causal": Variant("attention_causal_{rows}", "attention_causal_mask"),
-    "window": Variant("attention_window_{rows}", "attention_window_mask"),
 }
 
 

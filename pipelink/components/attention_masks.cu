@@ -3,24 +3,19 @@
 #include "attention.cuh"
 
 namespace plc {
-// Keeps the scores of those keys, by their place behind `column`, that are from `begin` on and below `end`, of the
-// query's place among the warp's 16.
-template <class Begin, class End>
-__device__ __forceinline__ void keep_between(scores& s, Begin begin, End end) {
-  const int lane = threadIdx.x % 32, own = lane % 4 * 2;
+// Keeps the scores of those keys, by their place behind `column`, that are below `limit` of the query's half h.
+template <class Limit>
+__device__ __forceinline__ void keep_below(scores& s, Limit limit) {
+  const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
-    const int query = lane / 4 + 8 * h, least = begin(query) - own, limit = end(query) - own;
+    const int end = limit(lane / 4 + 8 * h) - lane % 4 * 2;
 #pragma unroll
     for (int g = 0; g < attention_columns / 8; ++g)
 #pragma unroll
       for (int e = 0; e < 2; ++e)
-        if (8 * g + e < least || 8 * g + e >= limit) s[4 * g + 2 * h + e] = minus_infinity();
+        if (8 * g + e >= end) s[4 * g + 2 * h + e] = minus_infinity();
   }
-}
-template <class End>
-__device__ __forceinline__ void keep_below(scores& s, End end) {
-  keep_between(s, [](int) { return -(1 << 30); }, end);
 }
 }  // namespace plc
 
@@ -43,17 +38,5 @@ PL_BIND(ahead, "SK - SQ");
 PL_DEFINE(mask)(pl::self self, plc::scores& s, plc::attention_tile, int row, int column) -> void {
   const int end = row + ahead(self) + 1 - column;
   plc::keep_below(s, [=](int below) { return end + below; });
-}
-}
-
-// Query r looks at the last `window` keys up to r + SK - SQ.
-PL_COMPONENT(plc::attention_window_mask) {
-PL_ANSWER(mask, void(plc::scores&, plc::attention_tile, int, int));
-PL_PARAM(ahead, int);
-PL_PARAM(window, int);
-PL_BIND(ahead, "SK - SQ");
-PL_DEFINE(mask)(pl::self self, plc::scores& s, plc::attention_tile, int row, int column) -> void {
-  const int end = row + ahead(self) + 1 - column, begin = end - window(self);
-  plc::keep_between(s, [=](int query) { return begin + query; }, [=](int query) { return end + query; });
 }
 }

@@ -61,36 +61,3 @@ PL_DEFINE(blocks)(pl::self self, plc::attention_tile, int j) -> plc::attention_b
   }
 PLC_CAUSAL_WALKER(plc::attention_causal_128, 128)
 PLC_CAUSAL_WALKER(plc::attention_causal_192, 192)
-
-// Query r looks at the last `window` keys up to r + SK - SQ.
-#define PLC_WINDOW_WALKER(NAME, ROWS)                                                                                  \
-  PL_COMPONENT(NAME) {                                                                                                 \
-    PL_ANSWER(next, plc::attention_tile(int));                                                                         \
-    PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int));                                                 \
-    PL_PARAM(q_tiles, int);                                                                                            \
-    PL_PARAM(heads, int);                                                                                              \
-    PL_PARAM(group, int);                                                                                              \
-    PL_PARAM(batches, int);                                                                                            \
-    PL_PARAM(keys, int);                                                                                               \
-    PL_PARAM(ahead, int);                                                                                              \
-    PL_PARAM(window, int);                                                                                             \
-    PL_BIND(heads, "H");                                                                                               \
-    PL_BIND(group, "H / HK");                                                                                          \
-    PL_BIND(batches, "B");                                                                                             \
-    PL_BIND(keys, "SK");                                                                                               \
-    PL_BIND(ahead, "SK - SQ");                                                                                         \
-    PL_GRID("min(B * H * q_tiles, sms * occupancy)");                                                                  \
-    PL_DEFINE(next)(pl::self self, int i) -> plc::attention_tile {                                                     \
-      const int t = blockIdx.x + i * gridDim.x, of = t / q_tiles(self), head = of % heads(self);                       \
-      return {t % q_tiles(self), head, head / group(self), of / heads(self), of < heads(self) * batches(self)};        \
-    }                                                                                                                  \
-    PL_DEFINE(blocks)(pl::self self, plc::attention_tile tile, int j) -> plc::attention_block {                        \
-      constexpr int N = plc::attention_columns;                                                                        \
-      const int first = tile.m * ROWS + ahead(self), end = min(first + ROWS, keys(self));                              \
-      const int index = (max(end, 0) + N - 1) / N - 1 - j, begin = max(first + 1 - window(self), 0) / N;               \
-      const bool whole = (index + 1) * N <= first + 1 && index * N >= first + ROWS - window(self);                     \
-      return {index, index < begin ? plc::no_block : whole ? plc::full_block : plc::edge_block};                       \
-    }                                                                                                                  \
-  }
-PLC_WINDOW_WALKER(plc::attention_window_128, 128)
-PLC_WINDOW_WALKER(plc::attention_window_192, 192)

@@ -1,7 +1,6 @@
 """``attention(q, k, v)``: softmax(scale · q kᵀ) v in one kernel, as operator ``pipelink::attention``.
 
-The operator picks among the linked kernels of a folder by the device, the head dimension and what
-queries look at.
+The operator picks among the linked kernels of a folder by the device, the head dimension and whether it is causal.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ def attention(
     v: Any,
     *,
     causal: bool = False,
-    window: int | None = None,
     scale: float | None = None,
     return_lse: bool = False,
     folder: str | Path | None = None,
@@ -32,17 +30,16 @@ def attention(
     """``softmax(scale * q @ k.T) @ v`` by head, for q [B, SQ, H, D] and k, v [B, SK, HK, D] in bf16; D is 64 or 128, H
     a multiple of HK: that many query heads share one of keys and values.
 
-    ``causal``: query r looks at the keys up to r + SK - SQ, so the last query at all of them; with ``window``, at the
-    last so many of these.  ``scale``: 1 / sqrt(D) where it is None.  Returns o [B, SQ, H, D], 0 for a query that looks
-    at no key; with ``return_lse`` also the natural logarithms of the rows' sums, f32 [B, H, SQ].  Raises LinkError
-    ``argument-type``, ``argument-shape``, ``argument-dtype``, ``argument-device``, ``argument-range``, or ``no-image``
-    where no kernel fits the device."""
+    ``causal``: query r looks at the keys up to r + SK - SQ, so the last query at all of them.  ``scale``: 1 / sqrt(D)
+    where it is None.  Returns o [B, SQ, H, D], 0 for a query that looks at no key; with ``return_lse`` also the natural
+    logarithms of the rows' sums, f32 [B, H, SQ].  Raises LinkError ``argument-type``, ``argument-shape``,
+    ``argument-dtype``, ``argument-device``, ``argument-range``, or ``no-image`` where no kernel fits the device."""
     scale = q.shape[-1] ** -0.5 if scale is None else float(scale)
-    o, lse = torch.ops.pipelink.attention(q, k, v, causal, window, scale, str(folder or ""))
+    o, lse = torch.ops.pipelink.attention(q, k, v, causal, scale, str(folder or ""))
     return (o, lse) if return_lse else o
 
 
-def _check(q: Any, k: Any, v: Any, causal: bool, window: int | None, scale: float) -> None:
+def _check(q: Any, k: Any, v: Any, scale: float) -> None:
     given = f"given q {list(q.shape)}, k {list(k.shape)}, v {list(v.shape)}"
     if {q.dtype, k.dtype, v.dtype} != {torch.bfloat16}:
         types = f"{q.dtype}, {k.dtype} and {v.dtype}"
@@ -55,10 +52,6 @@ def _check(q: Any, k: Any, v: Any, causal: bool, window: int | None, scale: floa
         raise error("argument-shape", f"attention: the heads of q are no multiple of those of k, {given}")
     if not q.device == k.device == v.device:
         raise error("argument-device", f"attention: q is on {q.device}, k on {k.device}, v on {v.device}")
-    if window is not None and (not causal or not 1 <= window < 1 << 30):
-        raise error(
-            "argument-range", f"attention: expected a window of 1 to {(1 << 30) - 1} keys, causal, given {window}"
-        )
     if not 0 < scale < float("inf"):
         raise error("argument-range", f"attention: expected a scale above 0, given {scale}")
 
@@ -75,9 +68,10 @@ def _loaded(path: Path) -> Kernel:
 
 
 @lru_cache(maxsize=256)
-def _picked(folder: str, device: int, variant: str, dimension: int) -> Kernel:
+def _picked(folder: str, device: int, causal: bool, dimension: int) -> Kernel:
     """The kernel for a head dimension.  Raises LinkError ``no-image`` and ``argument-shape``."""
     where = Path(folder) if folder else FOLDER
+    variant = "causal" if causal else "dense"
     entries = [entry for entry in ATTENTION if entry.variant == variant]
     fitting = [entry for entry in entries if entry.dimension == dimension]
     if not fitting:
@@ -96,24 +90,22 @@ def _picked(folder: str, device: int, variant: str, dimension: int) -> Kernel:
     )
 
 
-def _run(q: Any, k: Any, v: Any, causal: bool, window: int | None, scale: float, folder: str) -> tuple[Any, Any]:
-    _check(q, k, v, causal, window, scale)
+def _run(q: Any, k: Any, v: Any, causal: bool, scale: float, folder: str) -> tuple[Any, Any]:
+    _check(q, k, v, scale)
     if q.device.type != "cuda":
         raise error("argument-device", f"attention: expected a CUDA device, given {q.device}")
-    variant = "window" if window is not None else "causal" if causal else "dense"
-    kernel = _picked(folder, q.device.index, variant, q.shape[3])
+    kernel = _picked(folder, q.device.index, causal, q.shape[3])
     o, lse = _empty(q)
     if not k.numel():
         o.zero_()
         lse.fill_(-float("inf"))
     elif o.numel():
-        more = {} if window is None else {"window": window}
-        launch(kernel, {"q": q, "k": k, "v": v, "o": o, "lse": lse, "scale": scale, **more})
+        launch(kernel, {"q": q, "k": k, "v": v, "o": o, "lse": lse, "scale": scale})
     return o, lse
 
 
-def _fake(q: Any, k: Any, v: Any, causal: bool, window: int | None, scale: float, folder: str) -> tuple[Any, Any]:
-    _check(q, k, v, causal, window, scale)
+def _fake(q: Any, k: Any, v: Any, causal: bool, scale: float, folder: str) -> tuple[Any, Any]:
+    _check(q, k, v, scale)
     return _empty(q)
 
 
@@ -121,6 +113,6 @@ _operator: Any = torch.library.custom_op(
     "pipelink::attention",
     _run,
     mutates_args=(),
-    schema="(Tensor q, Tensor k, Tensor v, bool causal, int? window, float scale, str folder) -> (Tensor, Tensor)",
+    schema="(Tensor q, Tensor k, Tensor v, bool causal, float scale, str folder) -> (Tensor, Tensor)",
 )
 _operator.register_fake(_fake)

@@ -94,5 +94,5 @@ class AttentionEntry:
 
 
 ATTENTION: tuple[AttentionEntry, ...] = tuple(
-    AttentionEntry(variant, dimension) for variant in ("dense", "causal", "window") for dimension in (64, 128)
+    AttentionEntry(variant, dimension) for variant in ("dense", "causal") for dimension in (64, 128)
 )

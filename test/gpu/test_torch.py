@@ -191,10 +191,6 @@ def test_attention(torch: Any, attention: Any, dimension: int) -> None:
 
     for causal in (False, True):
         torch.testing.assert_close(attention(q, k, v, causal=causal).float(), expected(causal), rtol=2e-2, atol=1e-2)
-    near = torch.ones(300, 300, dtype=torch.bool, device="cuda").tril().triu(-99)
-    turned = [x.float().transpose(1, 2) for x in (q, k, v)]
-    made = torch.nn.functional.scaled_dot_product_attention(*turned, attn_mask=near, enable_gqa=True).transpose(1, 2)
-    torch.testing.assert_close(attention(q, k, v, causal=True, window=100).float(), made, rtol=2e-2, atol=1e-2)
     o, lse = attention(q, k[:, :0], v[:, :0], return_lse=True)
     assert (o == 0).all()
     assert (lse == -float("inf")).all()
