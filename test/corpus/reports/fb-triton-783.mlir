@@ -50,7 +50,7 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
 module @lib.load attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "load", warps = 1, threads = "one"} : () -> ()
   "pipelink.port"() {sym_name = "ab", direction = "out", kind = "stream", touch = "tma", stages = [2, 4], tiles = [{element = "bf16", shape = [128, 64], layout = "swizzle128", align = 1024}, {element = "bf16", shape = [256, 64], layout = "swizzle128", align = 1024}]} : () -> ()
-  "pipelink.grid"() {value = ["1 * sms", "1", "1"]} : () -> ()
+  "pipelink.grid"() {value = ["1 * sms", "2", "1"]} : () -> ()
 }
 module @lib.math attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "math", warps = 8, align = 4} : () -> ()
