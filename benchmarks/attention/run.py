@@ -9,7 +9,6 @@ kernel and of the peers are taken in turn; a ratio is the fastest peer's time ov
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.command import arguments  # noqa: E402
 from pipelink import runtime  # noqa: E402
 
 SHAPES = ((4, 16, 4096), (1, 16, 16384))  # batches, heads, length of queries and keys
@@ -32,10 +32,11 @@ def link(folder: Path) -> None:
     from test.compositions import Objects, compose
 
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as objects:
+    with tempfile.TemporaryDirectory() as made:
+        objects = Objects(Path(made))
         for variant, dimension in KERNELS:
             name = f"attention-{variant}-{dimension}"
-            compose(name, Objects(Path(objects))).link().save(folder / f"{name}.plk")
+            compose(name, objects).link().save(folder / f"{name}.plk")
 
 
 def peers(torch: Any, q: Any, k: Any, v: Any, causal: bool) -> dict[str, Callable[[], Any]]:
@@ -108,19 +109,15 @@ def measure(folder: Path, variant: str, dimension: int, shape: tuple[int, int, i
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--link", action="store_true", help="link the packages instead of running them")
-    parser.add_argument("--output", type=Path, help="JSON file that the results are merged into")
-    given = parser.parse_args()
+    given = arguments(__doc__, "FOLDER")
     if given.link:
-        link(given.folder)
+        link(given.path)
         return 0
     from benchmarks import store
 
     for variant, dimension in KERNELS:
         for shape in SHAPES:
-            found = measure(given.folder, variant, dimension, shape)
+            found = measure(given.path, variant, dimension, shape)
             name = f"{variant}-{dimension}-{'x'.join(map(str, shape))}"
             print(f"{name}: {found['tflops']}, ratio {found['ratio'][0]:.3f} to {found['fastest']}", flush=True)
             if given.output:
