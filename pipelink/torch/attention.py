@@ -5,16 +5,17 @@ The operator picks among the linked kernels of a folder by the device, the head 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch  # pyright: ignore[reportMissingImports]
 
-from pipelink.runtime import Kernel, load
+from pipelink.runtime import Kernel
 from pipelink.support.diagnostics import error
-from pipelink.torch.operators import launch
-from pipelink.torch.table import ATTENTION, FOLDER
+from pipelink.torch.operators import built_kernel, launch
+from pipelink.torch.table import ATTENTION, AttentionEntry
 
 
 def attention(
@@ -62,32 +63,20 @@ def _empty(q: Any) -> tuple[Any, Any]:
     return o, torch.empty((b, h, sq), dtype=torch.float32, device=q.device)
 
 
-@lru_cache(maxsize=64)
-def _loaded(path: Path) -> Kernel:
-    return load(path)
-
-
 @lru_cache(maxsize=256)
 def _picked(folder: str, device: int, causal: bool, dimension: int) -> Kernel:
     """The kernel for a head dimension.  Raises LinkError ``no-image`` and ``argument-shape``."""
-    where = Path(folder) if folder else FOLDER
     variant = "causal" if causal else "dense"
     entries = [entry for entry in ATTENTION if entry.variant == variant]
     fitting = [entry for entry in entries if entry.dimension == dimension]
     if not fitting:
         dimensions = " or ".join(str(entry.dimension) for entry in entries)
         raise error("argument-shape", f"attention: expected heads of {dimensions}, given {dimension}")
-    properties: Any = torch.cuda.get_device_properties(device)
-    capability = (properties.major, properties.minor)
-    there = [entry for entry in fitting if (where / entry.file).is_file()]
-    for entry in there:
-        if entry.runs_on(capability):
-            return _loaded(where / entry.file)
-    raise error(
-        "no-image",
-        f"attention: no kernel in '{where}' for device {device}, which is sm_{capability[0]}{capability[1]}",
-        hint="`python -m pipelink.torch build` links them, where the compilers are" if not there else None,
-    )
+
+    def first(there: Sequence[AttentionEntry], capability: tuple[int, int], _sms: int) -> AttentionEntry | None:
+        return next((entry for entry in there if entry.runs_on(capability)), None)
+
+    return built_kernel("attention", fitting, folder, device, first)
 
 
 def _run(q: Any, k: Any, v: Any, causal: bool, scale: float, folder: str) -> tuple[Any, Any]:

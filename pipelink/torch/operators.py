@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch  # pyright: ignore[reportMissingImports]
 
@@ -20,6 +21,9 @@ from pipelink.runtime import Kernel, load
 from pipelink.runtime.manifest import Argument, LaunchContract
 from pipelink.support import expr
 from pipelink.support.diagnostics import error, nearest
+from pipelink.torch.table import FOLDER, Packaged
+
+PackagedT = TypeVar("PackagedT", bound=Packaged)
 
 _ELEMENTS: dict[str, str] = {
     "bf16": "bfloat16", "f16": "float16", "f32": "float32", "f64": "float64", "i8": "int8", "i16": "int16",
@@ -211,3 +215,33 @@ def launch(kernel: Kernel, values: dict[str, Any]) -> None:
     if kernel.contract.workspaces and not torch.cuda.is_current_stream_capturing():
         kernel.preload(**values)
     kernel(**values)
+
+
+@lru_cache(maxsize=128)
+def _loaded(path: Path) -> Kernel:
+    return load(path)
+
+
+def built_kernel(
+    operator: str,
+    entries: Sequence[PackagedT],
+    folder: str,
+    device: int,
+    choose: Callable[[Sequence[PackagedT], tuple[int, int], int], PackagedT | None],
+) -> Kernel:
+    """A kernel that ``python -m pipelink.torch build`` has linked into ``folder`` (empty: the package's own): of the
+    entries that are there, the one that ``choose(entries, compute capability, SMs)`` takes for the device.
+
+    Raises LinkError ``no-image`` where it takes none."""
+    where = Path(folder) if folder else FOLDER
+    properties: Any = torch.cuda.get_device_properties(device)
+    capability = (properties.major, properties.minor)
+    there = [entry for entry in entries if (where / entry.file).is_file()]
+    found = choose(there, capability, properties.multi_processor_count)
+    if found is None:
+        raise error(
+            "no-image",
+            f"{operator}: no kernel in '{where}' for device {device}, which is sm_{capability[0]}{capability[1]}",
+            hint="`python -m pipelink.torch build` links them, where the compilers are" if not there else None,
+        )
+    return _loaded(where / found.file)

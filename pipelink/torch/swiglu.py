@@ -6,16 +6,17 @@ graph with dynamic shapes holds one operator and still gets the right kernel.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch  # pyright: ignore[reportMissingImports]
 
-from pipelink.runtime import Kernel, load
+from pipelink.runtime import Kernel
 from pipelink.support.diagnostics import error
-from pipelink.torch.operators import launch, torch_type
-from pipelink.torch.table import ENTRIES, FOLDER, Entry, choose
+from pipelink.torch.operators import built_kernel, launch, torch_type
+from pipelink.torch.table import ENTRIES, Entry, choose
 
 _TYPES = {torch_type(element): element for element in dict.fromkeys(entry.element for entry in ENTRIES)}
 
@@ -48,26 +49,14 @@ def _empty(x: Any, w: Any) -> Any:
     return torch.empty((*x.shape[:-1], w.shape[0] // 2), dtype=x.dtype, device=x.device)
 
 
-@lru_cache(maxsize=64)
-def _loaded(path: Path) -> Kernel:
-    return load(path)
-
-
 @lru_cache(maxsize=1024)
 def _picked(folder: str, device: int, element: str, m: int, n: int, k: int) -> Kernel:
     """The kernel for a shape.  Raises LinkError ``no-image``."""
-    where = Path(folder) if folder else FOLDER
-    properties: Any = torch.cuda.get_device_properties(device)
-    capability, sms = (properties.major, properties.minor), properties.multi_processor_count
-    there: list[Entry] = [entry for entry in ENTRIES if (where / entry.file).is_file()]
-    found = choose(there, capability, sms, element, m, n, k)
-    if found is None:
-        raise error(
-            "no-image",
-            f"swiglu_linear: no kernel in '{where}' for device {device}, which is sm_{capability[0]}{capability[1]}",
-            hint="`python -m pipelink.torch build` links them, where the compilers are" if not there else None,
-        )
-    return _loaded(where / found.file)
+
+    def least(there: Sequence[Entry], capability: tuple[int, int], sms: int) -> Entry | None:
+        return choose(there, capability, sms, element, m, n, k)
+
+    return built_kernel("swiglu_linear", ENTRIES, folder, device, least)
 
 
 def _run(x: Any, w: Any, folder: str) -> Any:

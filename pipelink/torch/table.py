@@ -13,18 +13,27 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "kernels"
 
 
-def runs_on(archs: Sequence[str], capability: tuple[int, int]) -> bool:
-    """Whether an image of one of these architectures runs on a device of that compute capability."""
-    number = capability[0] * 10 + capability[1]
-    for arch in archs:
-        image = int("".join(filter(str.isdigit, arch)))
-        if number == image or (arch[-1].isdigit() and image // 10 == capability[0] and image <= number):
-            return True
-    return False
+class Packaged:
+    """A linked kernel in a package of its own, ``file``, for the architectures ``archs``."""
+
+    archs: tuple[str, ...]
+
+    @property
+    def file(self) -> str:
+        raise NotImplementedError
+
+    def runs_on(self, capability: tuple[int, int]) -> bool:
+        """Whether one of its images runs on a device of that compute capability."""
+        number = capability[0] * 10 + capability[1]
+        for arch in self.archs:
+            image = int("".join(filter(str.isdigit, arch)))
+            if number == image or (arch[-1].isdigit() and image // 10 == capability[0] and image <= number):
+                return True
+        return False
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(Packaged):
     """A linked kernel: mainloop and epilogue of :mod:`pipelink.components.gemm`, and the architectures of its package.
 
     ``tile`` is rows and accumulator columns, of which a gated epilogue writes half.  ``rate`` is the work per SM and
@@ -41,10 +50,6 @@ class Entry:
     @property
     def file(self) -> str:
         return f"{self.epilogue}-{self.mainloop}-{self.scheduler}.plk"
-
-    def runs_on(self, capability: tuple[int, int]) -> bool:
-        """Whether one of its images runs on a device of that compute capability."""
-        return runs_on(self.archs, capability)
 
     def cost(self, m: int, n: int, k: int, sms: int) -> float:
         """Time of M x N outputs over K, in an arbitrary unit: whole waves of tiles, one CTA an SM."""
@@ -76,7 +81,7 @@ def choose(
 
 
 @dataclass(frozen=True)
-class AttentionEntry:
+class AttentionEntry(Packaged):
     """A linked kernel of :mod:`pipelink.components.attention`: a variant, the dimension of a head, and the
     architectures of its package."""
 
@@ -87,10 +92,6 @@ class AttentionEntry:
     @property
     def file(self) -> str:
         return f"attention-{self.variant}-{self.dimension}.plk"
-
-    def runs_on(self, capability: tuple[int, int]) -> bool:
-        """Whether one of its images runs on a device of that compute capability."""
-        return runs_on(self.archs, capability)
 
 
 ATTENTION: tuple[AttentionEntry, ...] = tuple(

@@ -1,6 +1,7 @@
 """Linked kernels as torch operators: right, checked by torch's own opcheck, compiled whole, captured, on its stream."""
 
 import importlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +19,22 @@ def op(package: Any) -> Any:
     return register("pipelink_gpu_test::gemm_relu", package(GEMM), inputs=("a", "b", "bias"))
 
 
+def built(package: Any, operator: str, files: str) -> Any:
+    """An operator over the kernels that prepare.py linked."""
+    folder: Path = package(GEMM).parent / "swiglu"
+    if not list(folder.glob(files)):
+        pytest.skip(f"{folder} holds no {files}: run test/gpu/prepare.py where the compilers are")
+    return partial(getattr(importlib.import_module("pipelink.torch"), operator), folder=folder)
+
+
 @pytest.fixture(scope="module")
 def swiglu_linear(package: Any) -> Any:
-    """``swiglu_linear`` over the kernels that prepare.py linked."""
-    folder: Path = package(GEMM).parent / "swiglu"
-    if not list(folder.glob("*.plk")):
-        pytest.skip(f"{folder} holds no kernel: run test/gpu/prepare.py where the compilers are")
-    function = importlib.import_module("pipelink.torch").swiglu_linear
-    return lambda x, w: function(x, w, folder)
+    return built(package, "swiglu_linear", "*.plk")
 
 
 @pytest.fixture(scope="module")
 def attention(package: Any) -> Any:
-    """``attention`` over the kernels that prepare.py linked."""
-    folder: Path = package(GEMM).parent / "swiglu"
-    if not list(folder.glob("attention-*.plk")):
-        pytest.skip(f"{folder} holds no attention: run test/gpu/prepare.py where the compilers are")
-    function = importlib.import_module("pipelink.torch").attention
-    return lambda *x, **options: function(*x, **options, folder=folder)
+    return built(package, "attention", "attention-*.plk")
 
 
 def operands(torch: Any, m: int, n: int, k: int, device: str = "cuda") -> tuple[Any, Any, Any]:
