@@ -3,20 +3,24 @@
 // Blocks come from the last to the first, so that those that need the mask come first, while nothing is to be rescaled.
 #include "attention.cuh"
 
+// What every walker declares: its answers, the sizes of the launch, and a persistent grid.
+#define PLC_ATTENTION_WALKER_                                         \
+  PL_ANSWER(next, plc::attention_tile(int));                          \
+  PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int));  \
+  PL_PARAM(q_tiles, int);                                             \
+  PL_PARAM(heads, int);                                               \
+  PL_PARAM(group, int);                                               \
+  PL_PARAM(batches, int);                                             \
+  PL_PARAM(keys, int);                                                \
+  PL_BIND(heads, "H");                                                \
+  PL_BIND(group, "H / HK");                                           \
+  PL_BIND(batches, "B");                                              \
+  PL_BIND(keys, "SK");                                                \
+  PL_GRID("min(B * H * q_tiles, sms * occupancy)")
+
 // Every query looks at every key.  Tiles of one head run at the same time: they share its keys in the L2 cache.
 PL_COMPONENT(plc::attention_dense) {
-PL_ANSWER(next, plc::attention_tile(int));
-PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int));
-PL_PARAM(q_tiles, int);
-PL_PARAM(heads, int);
-PL_PARAM(group, int);
-PL_PARAM(batches, int);
-PL_PARAM(keys, int);
-PL_BIND(heads, "H");
-PL_BIND(group, "H / HK");
-PL_BIND(batches, "B");
-PL_BIND(keys, "SK");
-PL_GRID("min(B * H * q_tiles, sms * occupancy)");
+PLC_ATTENTION_WALKER_;
 
 PL_DEFINE(next)(pl::self self, int i) -> plc::attention_tile {
   const int t = blockIdx.x + i * gridDim.x, of = t / q_tiles(self), head = of % heads(self);
@@ -33,20 +37,9 @@ PL_DEFINE(blocks)(pl::self self, plc::attention_tile, int j) -> plc::attention_b
 // back, so that every CTA gets about the same.
 #define PLC_CAUSAL_WALKER(NAME, ROWS)                                                                                  \
   PL_COMPONENT(NAME) {                                                                                                 \
-    PL_ANSWER(next, plc::attention_tile(int));                                                                         \
-    PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int));                                                 \
-    PL_PARAM(q_tiles, int);                                                                                            \
-    PL_PARAM(heads, int);                                                                                              \
-    PL_PARAM(group, int);                                                                                              \
-    PL_PARAM(batches, int);                                                                                            \
-    PL_PARAM(keys, int);                                                                                               \
+    PLC_ATTENTION_WALKER_;                                                                                             \
     PL_PARAM(ahead, int);                                                                                              \
-    PL_BIND(heads, "H");                                                                                               \
-    PL_BIND(group, "H / HK");                                                                                          \
-    PL_BIND(batches, "B");                                                                                             \
-    PL_BIND(keys, "SK");                                                                                               \
     PL_BIND(ahead, "SK - SQ");                                                                                         \
-    PL_GRID("min(B * H * q_tiles, sms * occupancy)");                                                                  \
     PL_DEFINE(next)(pl::self self, int i) -> plc::attention_tile {                                                     \
       const int t = i * gridDim.x + (i % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x), all = heads(self) * batches(self);  \
       const int from_end = t / all, of = t % all, head = of % heads(self);                                             \
