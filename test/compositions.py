@@ -308,14 +308,14 @@ EXCHANGES: tuple[str, ...] = ("read_by_two", "read_by_four", "written_by_two", "
 TARGETS: dict[str, str] = {name: name.rpartition("-")[2] for name in TENSOR_MEMORY} | {"own_columns": "sm_100a"}
 
 
-def _attention(variant: str, dimension: int, *, lse: bool = False) -> Build:
-    return lambda c: attention.add_attention(c, variant, dimension, lse=lse)
+def _attention(variant: str, dimension: int, **parts: str) -> Build:
+    return lambda c: attention.add_attention(c, variant, dimension, **parts)
 
 
 ATTENTION: dict[str, Build] = {
     **{f"attention-{v}-{d}": _attention(v, d) for v in attention.VARIANTS for d in attention.SHAPES},
-    "attention-dense-64-lse": _attention("dense", 64, lse=True),
-    "attention-causal-128-lse": _attention("causal", 128, lse=True),
+    "attention-dense-64-lse": _attention("dense", 64, output="lse"),
+    "attention-causal-128-lse": _attention("causal", 128, output="lse"),
 }
 COMPOSITIONS: dict[str, Build] = (
     GEMMS

@@ -2,7 +2,8 @@
 //
 // A walker says which tiles of queries a CTA takes, and which blocks of keys each of them needs.  Loader and core ask it
 // separately and hear the same.  The core knows nothing of causality, windows or lists: a block of a kind that is not
-// `full` goes through the mask, a passive component that sees the scores where they are, in registers.
+// `full` goes through the mask, a passive component that sees the scores where they are, in registers.  Every block goes
+// through `score`, which may change the scores, and every row's sum is joined by a logit from `sink`.
 //
 // Shapes: Q and O [B, SQ, H, D], K and V [B, SK, HK, D], H a multiple of HK.
 #pragma once
@@ -13,12 +14,22 @@
 
 namespace plc {
 
-// A tile of queries: `m` counts tiles of the sequence.  Heads count from 0; `kv_head` is the one of K and V.
+// A tile of queries.  Sequences may stand one behind another in a tensor's rows, so a tile also says where its own begins.
 struct attention_tile {
-  int m, head, kv_head, batch;
+  int m;                   // counts tiles of the sequence
+  int head, kv_head;       // of Q, and of K and V
+  int batch, kv_batch;     // of the tensors
+  int queries, keys;       // lengths of the sequence
+  int q_begin, kv_begin;   // the rows of the tensors where it begins
+  int part;                // which of those that share the sequence's keys
   bool valid;
   __host__ __device__ constexpr explicit operator bool() const { return valid; }
 };
+// A tile of tensors in which each batch is one sequence, and of whose keys nobody else takes a part.
+__host__ __device__ constexpr attention_tile batched_tile(int m, int head, int group, int batch, int queries, int keys,
+                                                          bool valid) {
+  return {m, head, head / group, batch, batch, queries, keys, 0, 0, 0, valid};
+}
 // A block of keys: `index` counts blocks of the sequence.
 enum block_kind : int { no_block, full_block, edge_block };  // none follows; all pairs count; the mask says which
 struct attention_block {
@@ -27,9 +38,11 @@ struct attention_block {
 };
 
 constexpr int attention_columns = 128;  // keys of a block
-// One warp's scores of 16 queries x 128 keys: value 4g + 2h + e of lane l is query l / 4 + 8h, key 8g + 2 * (l % 4) + e.
-using scores = pl::fragment<float, attention_columns / 2>;
-// Of each lane's two queries, l / 4 and l / 4 + 8: log of the sum of exp(scale * score).
+// One warp's scores of 16 queries x `Keys` keys: value 4g + 2h + e of lane l is query l / 4 + 8h, key 8g + 2 * (l % 4) + e.
+template <int Keys>
+using scores_of = pl::fragment<float, Keys / 2>;
+using scores = scores_of<attention_columns>;
+// A number of each of a lane's two queries, l / 4 and l / 4 + 8.
 using row_pair = pl::fragment<float, 2>;
 
 __device__ __forceinline__ float minus_infinity() { return __int_as_float(0xFF800000); }
@@ -94,16 +107,19 @@ struct online_softmax {
   static __device__ __forceinline__ float shift(float top, float scale) {
     return top == minus_infinity() ? 0.f : top * scale;
   }
-  // What a row's values have to be multiplied by, and the logarithm of its sum; of a row in which nothing counts 0 and
-  // minus infinity.
-  __device__ __forceinline__ void finish(float scale, float (&factor)[2], row_pair& log_sum) const {
+  // What a row's values have to be multiplied by, and the logarithm of its sum, which exp(sink) joins; of a row in which
+  // nothing counts 0 and minus infinity.
+  __device__ __forceinline__ void finish(float scale, const row_pair& sink, float (&factor)[2], row_pair& log_sum) const {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       float s = sum[h];
       s += __shfl_xor_sync(~0u, s, 1);
       s += __shfl_xor_sync(~0u, s, 2);
-      factor[h] = s > 0.f ? 1.f / s : 0.f;
-      log_sum[h] = s > 0.f ? (top[h] * scale + log2f(s)) * 0.6931471805599453f : minus_infinity();
+      const float other = sink[h] * 1.4426950408889634f, before = shift(top[h], scale), most = fmaxf(before, other);
+      const float kept = exp2_approximate(before - most);
+      s = s * kept + exp2_approximate(other - most);
+      factor[h] = s > 0.f ? kept / s : 0.f;
+      log_sum[h] = s > 0.f ? (most + log2f(s)) * 0.6931471805599453f : minus_infinity();
     }
   }
 };
@@ -144,9 +160,10 @@ __device__ __forceinline__ bool uniform(bool x) { return __any_sync(~0u, x); }
 // The core: warpgroups with 64 each of a tile's `Rows` queries, in one role, since code of their own for each would not
 // stay in the instruction cache.  Q * K^T of a block and P * V of the one before are in flight together; while one
 // warpgroup computes exponentials, the others' products keep the tensor cores busy.
-template <class Element, int D, int Rows, class Q, class K, class V, class Work, class Blocks, class Mask, class Store>
-__device__ __forceinline__ void attend(pl::self self, unsigned thread, float scale, Work work, Blocks blocks, Mask mask,
-                                       Store store) {
+template <class Element, int D, int Rows, class Q, class K, class V, class Work, class Blocks, class Score, class Mask,
+          class Sink, class Store>
+__device__ __forceinline__ void attend(pl::self self, unsigned thread, float scale, Work work, Blocks blocks, Score score,
+                                       Mask mask, Sink sink, Store store) {
   constexpr int N = attention_columns;
   const int warpgroup = uniform(int(thread / 128)), first = thread / 32 * 16;
   const float base2 = scale * 1.4426950408889634f;
@@ -165,6 +182,7 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
       unsigned p[N / 16][4];
       // The maxima stand in both branches: behind them the compiler would have P * V awaited first.
       const auto raise = [&](attention_block block) {
+        score(s, tile, row, block.index * N);
         if (uniform(block.kind == full_block)) {
           softmax.raise(s.v, base2, factor);
           asm volatile("// all count");
@@ -178,14 +196,13 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
       auto k = pl::wgmma::k_major(K::template address<0>(self, k_slot));
       pl::wgmma::fence();
       multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
+      attention_block next = blocks(tile, 1);  // asked for while products run: a walker may read lists
       pl::wgmma::wait<0>();
       K::release(self, k_slot);
       raise(block);
       softmax.exponentiate(s.v, base2, factor);
       round_pairs<Element>(p, s.v);
-      for (int j = 1;; ++j) {
-        const attention_block next = blocks(tile, j);
-        if (!uniform(bool(next))) break;
+      for (int j = 2; uniform(bool(next)); ++j) {
         k_slot = K::wait(self);
         k = pl::wgmma::k_major(K::template address<0>(self, k_slot));
         pl::wgmma::fence();
@@ -194,9 +211,11 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
         const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
         pl::wgmma::fence();
         multiply_values<Element>(o.v, p, v);
+        const attention_block block = next;
+        next = blocks(tile, j);
         pl::wgmma::wait<1>();
         K::release(self, k_slot);
-        raise(next);
+        raise(block);
         pl::wgmma::wait<0>();
         V::release(self, v_slot);
         softmax.exponentiate(s.v, base2, factor);
@@ -214,8 +233,9 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
     } else {
       Q::release(self, q_slot);
     }
-    row_pair log_sum;
-    softmax.finish(base2, factor, log_sum);
+    row_pair log_sum, other{{minus_infinity(), minus_infinity()}};
+    sink(other, tile, row);
+    softmax.finish(base2, other, factor, log_sum);
 #pragma unroll
     for (int n = 0; n < D / 2; ++n) o[n] *= factor[n / 2 % 2];
     store(o, log_sum, tile, row);
@@ -251,16 +271,16 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
     PL_ENTRY(load) {                                                                                                   \
       constexpr int N = plc::attention_columns;                                                                        \
       for (int i = 0; auto tile = work(self, i); ++i) {                                                                \
-        plc::load_head<q, ROWS, D>(self, map_q(self), tile.head, tile.m * ROWS, tile.batch);                           \
+        plc::load_head<q, ROWS, D>(self, map_q(self), tile.head, tile.q_begin + tile.m * ROWS, tile.batch);            \
         auto block = blocks(self, tile, 0);                                                                            \
         if (!block) continue;                                                                                          \
-        plc::load_head<k, N, D>(self, map_k(self), tile.kv_head, block.index * N, tile.batch);                         \
+        plc::load_head<k, N, D>(self, map_k(self), tile.kv_head, tile.kv_begin + block.index * N, tile.kv_batch);                         \
         for (int j = 1; auto next = blocks(self, tile, j); ++j) {                                                      \
-          plc::load_head<k, N, D>(self, map_k(self), tile.kv_head, next.index * N, tile.batch);                        \
-          plc::load_head<v, N, D>(self, map_v(self), tile.kv_head, block.index * N, tile.batch);                       \
+          plc::load_head<k, N, D>(self, map_k(self), tile.kv_head, tile.kv_begin + next.index * N, tile.kv_batch);                        \
+          plc::load_head<v, N, D>(self, map_v(self), tile.kv_head, tile.kv_begin + block.index * N, tile.kv_batch);                       \
           block = next;                                                                                                \
         }                                                                                                              \
-        plc::load_head<v, N, D>(self, map_v(self), tile.kv_head, block.index * N, tile.batch);                         \
+        plc::load_head<v, N, D>(self, map_v(self), tile.kv_head, tile.kv_begin + block.index * N, tile.kv_batch);                         \
       }                                                                                                                \
     }                                                                                                                  \
   }
@@ -273,20 +293,26 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
     PL_IN(v, plc::attention_rows<ELEMENT, plc::attention_columns, D>, pl::ring<2, 4>, pl::by_wgmma);                   \
     PL_CALL(work, plc::attention_tile(int));                                                                           \
     PL_CALL(blocks, plc::attention_block(plc::attention_tile, int));                                                   \
+    PL_CALL(score, void(plc::scores&, plc::attention_tile, int, int));                                                 \
     PL_CALL(mask, void(plc::scores&, plc::attention_tile, int, int));                                                  \
+    PL_CALL(sink, void(plc::row_pair&, plc::attention_tile, int));                                                     \
     PL_CALL(store, void(pl::fragment<float, D / 2>&, plc::row_pair&, plc::attention_tile, int));                       \
     PL_PARAM(scale, float);                                                                                            \
     PL_PROTOCOL(attend,                                                                                                \
-                "repeat work { q.wait; choose some { k.wait; k.release; choose { mask; } or { } "                      \
-                "repeat blocks { k.wait; v.wait; k.release; choose { mask; } or { } v.release; } "                     \
-                "q.release; v.wait; v.release; } or { q.release; } store; }");                                         \
+                "repeat work { q.wait; choose some { k.wait; k.release; score; choose { mask; } or { } "               \
+                "repeat blocks { k.wait; v.wait; k.release; score; choose { mask; } or { } v.release; } "              \
+                "q.release; v.wait; v.release; } or { q.release; } sink; store; }");                                   \
     PL_ENTRY(attend) {                                                                                                 \
       plc::attend<ELEMENT, D, ROWS, q, k, v>(                                                                          \
           self, attend::thread(self), scale(self), [=](int i) { return work(self, i); },                               \
           [=](plc::attention_tile tile, int j) { return blocks(self, tile, j); },                                      \
           [=](plc::scores& s, plc::attention_tile tile, int row, int column) {                                         \
+            score(self, s, tile, row, column);                                                                         \
+          },                                                                                                           \
+          [=](plc::scores& s, plc::attention_tile tile, int row, int column) {                                         \
             mask(self, s, tile, row, column);                                                                          \
           },                                                                                                           \
+          [=](plc::row_pair& logits, plc::attention_tile tile, int row) { sink(self, logits, tile, row); },            \
           [=](pl::fragment<float, D / 2>& o, plc::row_pair& log_sum, plc::attention_tile tile, int row) {              \
             store(self, o, log_sum, tile, row);                                                                        \
           });                                                                                                          \

@@ -1,24 +1,29 @@
 """The attention kernels that the component library makes: one core a head dimension, and the parts that go with it.
 
-``SHAPES`` and ``VARIANTS`` are the tables.  A variant is a walker, which names tiles of queries and blocks of keys, and
-the mask for the blocks that it does not call full; the core's object is the same for all.
+``SHAPES`` and the tables below are what there is.  A variant is a walker, which names tiles of queries and blocks of
+keys, the mask for the blocks that it does not call full, and the loader that brings them; the core's object is the same
+for all.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pipelink.components.gemm import Composer
+
+if TYPE_CHECKING:
+    from pipelink.api import Instance
 
 
 @dataclass(frozen=True)
 class Variant:
-    """``walker``: its component, of source ``attention_walkers``; ``{rows}`` stands for the queries of a tile.
-    ``mask``: of source ``attention_masks``."""
+    """Components of sources ``attention_walkers``, ``attention_masks`` and ``attention_loader``; ``{d}`` stands for the
+    dimension of a head, ``{rows}`` for the queries of a tile."""
 
     walker: str
     mask: str
+    loader: str = "attention_loader_{d}"
 
 
 #: Head dimension -> queries of a tile.
@@ -27,22 +32,33 @@ VARIANTS: Final = {
     "dense": Variant("attention_dense", "attention_edge"),
     "causal": Variant("attention_causal_{rows}", "attention_causal_mask"),
 }
+#: What becomes of all scores: components of source ``attention_scores``.
+SCORES: Final = {"plain": "attention_plain"}
+#: What joins the rows' sums: components of source ``attention_sinks``.
+SINKS: Final = {"none": "attention_no_sink"}
+#: What is written: components of source ``attention_outputs``.
+OUTPUTS: Final = {"o": "attention_store_{d}", "lse": "attention_store_lse_{d}"}
 
 
-def add_attention(c: Composer, variant: str, dimension: int, *, lse: bool = False) -> None:
-    """Add one attention to a kernel and connect it.  ``dimension``: of a head.  ``lse``: the logarithms of the rows'
-    sums are an output, too."""
+def add_attention(
+    c: Composer, variant: str, dimension: int, *, score: str = "plain", sink: str = "none", output: str = "o"
+) -> None:
+    """Add one attention to a kernel and connect it.  ``dimension``: of a head.  The others are keys of the tables."""
     parts, kernel = VARIANTS[variant], c.kernel
-    load = c.add("attention_loader", f"attention_loader_{dimension}")
-    core = c.add("attention_core", f"attention_core_{dimension}")
-    walker = c.add("attention_walkers", parts.walker.format(rows=SHAPES[dimension]))
-    mask = c.add("attention_masks", parts.mask)
-    output = c.add("attention_outputs", f"attention_store_{'lse_' if lse else ''}{dimension}")
+
+    def add(source: str, component: str) -> Instance:
+        return c.add(source, component.format(d=dimension, rows=SHAPES[dimension]))
+
+    load = add("attention_loader", parts.loader)
+    core = add("attention_core", "attention_core_{d}")
+    walker = add("attention_walkers", parts.walker)
     kernel.connect(load.q, core.q)
     kernel.connect(load.k, core.k)
     kernel.connect(load.v, core.v)
     for role in (load, core):
         kernel.connect(role.work, walker.next)
         kernel.connect(role.blocks, walker.blocks)
-    kernel.connect(core.mask, mask.mask)
-    kernel.connect(core.store, output.store)
+    kernel.connect(core.score, add("attention_scores", SCORES[score]).score)
+    kernel.connect(core.mask, add("attention_masks", parts.mask).mask)
+    kernel.connect(core.sink, add("attention_sinks", SINKS[sink]).sink)
+    kernel.connect(core.store, add("attention_outputs", OUTPUTS[output]).store)

@@ -11,10 +11,12 @@
   PL_PARAM(heads, int);                                               \
   PL_PARAM(group, int);                                               \
   PL_PARAM(batches, int);                                             \
+  PL_PARAM(queries, int);                                             \
   PL_PARAM(keys, int);                                                \
   PL_BIND(heads, "H");                                                \
   PL_BIND(group, "H / HK");                                           \
   PL_BIND(batches, "B");                                              \
+  PL_BIND(queries, "SQ");                                             \
   PL_BIND(keys, "SK");                                                \
   PL_GRID("min(B * H * q_tiles, sms * occupancy)")
 
@@ -24,12 +26,13 @@ PLC_ATTENTION_WALKER_;
 
 PL_DEFINE(next)(pl::self self, int i) -> plc::attention_tile {
   const int t = blockIdx.x + i * gridDim.x, of = t / q_tiles(self), head = of % heads(self);
-  return {t % q_tiles(self), head, head / group(self), of / heads(self), of < heads(self) * batches(self)};
+  return plc::batched_tile(t % q_tiles(self), head, group(self), of / heads(self), queries(self), keys(self),
+                           of < heads(self) * batches(self));
 }
-PL_DEFINE(blocks)(pl::self self, plc::attention_tile, int j) -> plc::attention_block {
+PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j) -> plc::attention_block {
   constexpr int N = plc::attention_columns;
-  const int index = (keys(self) + N - 1) / N - 1 - j;
-  return {index, index < 0 ? plc::no_block : (index + 1) * N > keys(self) ? plc::edge_block : plc::full_block};
+  const int index = (tile.keys + N - 1) / N - 1 - j;
+  return {index, index < 0 ? plc::no_block : (index + 1) * N > tile.keys ? plc::edge_block : plc::full_block};
 }
 }
 
@@ -38,16 +41,15 @@ PL_DEFINE(blocks)(pl::self self, plc::attention_tile, int j) -> plc::attention_b
 #define PLC_CAUSAL_WALKER(NAME, ROWS)                                                                                  \
   PL_COMPONENT(NAME) {                                                                                                 \
     PLC_ATTENTION_WALKER_;                                                                                             \
-    PL_PARAM(ahead, int);                                                                                              \
-    PL_BIND(ahead, "SK - SQ");                                                                                         \
     PL_DEFINE(next)(pl::self self, int i) -> plc::attention_tile {                                                     \
       const int t = i * gridDim.x + (i % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x), all = heads(self) * batches(self);  \
       const int from_end = t / all, of = t % all, head = of % heads(self);                                             \
-      return {q_tiles(self) - 1 - from_end, head, head / group(self), of / heads(self), from_end < q_tiles(self)};     \
+      return plc::batched_tile(q_tiles(self) - 1 - from_end, head, group(self), of / heads(self), queries(self),       \
+                               keys(self), from_end < q_tiles(self));                                                  \
     }                                                                                                                  \
-    PL_DEFINE(blocks)(pl::self self, plc::attention_tile tile, int j) -> plc::attention_block {                        \
+    PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j) -> plc::attention_block {                             \
       constexpr int N = plc::attention_columns;                                                                        \
-      const int first = tile.m * ROWS + ahead(self), end = min(first + ROWS, keys(self));                              \
+      const int first = tile.m * ROWS + tile.keys - tile.queries, end = min(first + ROWS, tile.keys);                  \
       const int index = (max(end, 0) + N - 1) / N - 1 - j;                                                             \
       return {index, index < 0 ? plc::no_block : (index + 1) * N > first + 1 ? plc::edge_block : plc::full_block};     \
     }                                                                                                                  \

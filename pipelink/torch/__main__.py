@@ -35,7 +35,7 @@ def build(folder: Path, only: str = "") -> None:
             if only not in entry.file:
                 continue
             kernel = pipelink.Kernel("attention", target=entry.archs[0])
-            attention.add_attention(gemm.Composer(kernel, objects), entry.variant, entry.dimension, lse=True)
+            attention.add_attention(gemm.Composer(kernel, objects), entry.variant, entry.dimension, output="lse")
             kernel.link(*entry.archs).save(folder / entry.file)
             print(f"{folder / entry.file}: {', '.join(entry.archs)}", flush=True)
 
