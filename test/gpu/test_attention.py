@@ -1,11 +1,11 @@
 """Attention out of the component library against float64 and torch: tails, grouped heads, views, poisoned outputs."""
 
-import math
 from typing import Any
 
 import pytest
 
 from pipelink import LinkError, runtime
+from test.gpu.references import causal_pairs, error, operands, reference
 
 DIMENSIONS = (128, 64)
 LENGTHS = (1, 63, 64, 65, 127, 128, 192, 193, 1000, 4097)
@@ -19,37 +19,6 @@ SHAPES = [  # B, H, HK, SQ, SK
 ]
 
 
-def reference(torch: Any, q: Any, k: Any, v: Any, scale: float, causal: bool) -> tuple[Any, Any]:
-    """O and the logarithms of the sums in float64; 0 and minus infinity of a query that looks at nothing."""
-    group = q.shape[2] // k.shape[2]
-    q, k, v = (x.double().transpose(1, 2) for x in (q, k.repeat_interleave(group, 2), v.repeat_interleave(group, 2)))
-    scores = q @ k.transpose(-1, -2) * scale
-    if causal:
-        rows, columns = scores.shape[-2:]
-        keep = torch.ones(rows, columns, dtype=torch.bool, device=q.device).tril(columns - rows)
-        scores.masked_fill_(~keep, -math.inf)
-    lse = torch.logsumexp(scores, -1)
-    weights = torch.exp(scores - torch.where(lse.isinf(), 0, lse).unsqueeze(-1))
-    return (weights @ v).transpose(1, 2), lse
-
-
-def operands(torch: Any, shape: tuple[int, ...], d: int) -> tuple[Any, Any, Any]:
-    """Views into larger buffers, with some large values."""
-    b, h, hk, sq, sk = shape
-    generator = torch.Generator(device="cuda").manual_seed(sq * 31 + sk * 7 + d)
-
-    def random(rows: int, heads: int) -> Any:
-        buffer = torch.randn(b, rows, heads + 1, d, generator=generator, device="cuda")
-        buffer *= 1 + 9 * (torch.rand(buffer.shape, generator=generator, device="cuda") < 0.002)
-        return buffer.to(torch.bfloat16)[:, :, 1:]
-
-    return random(sq, h), random(sk, hk), random(sk, hk)
-
-
-def error(torch: Any, found: Any, expected: Any) -> float:
-    return float((found.double() - expected).norm() / expected.norm())
-
-
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 @pytest.mark.parametrize("variant", ["dense", "causal"])
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
@@ -59,28 +28,28 @@ def test_attention(torch: Any, package: Any, variant: str, dimension: int, shape
     o = torch.full((b, sq, h, dimension), float("nan"), device="cuda", dtype=torch.bfloat16)
     scale = dimension**-0.5
     runtime.load(package(f"attention-{variant}-{dimension}"))(q=q, k=k, v=v, o=o, scale=scale)
-    expected, _ = reference(torch, q, k, v, scale, variant == "causal")
+    expected, _ = reference(torch, q, k, v, scale, causal_pairs(torch, sq, sk) if variant == "causal" else None)
     assert not o.isnan().any()
     rounded = expected.to(torch.bfloat16)
     if variant == "dense" or sq == sk:  # torch counts causality from the first key
         one, two, three = (x.transpose(1, 2) for x in (q, k, v))
         options = {"is_causal": variant == "causal", "enable_gqa": h != shape[2], "scale": scale}
         peer = torch.nn.functional.scaled_dot_product_attention(one, two, three, **options).transpose(1, 2)
-        limit = 1.1 * error(torch, peer, expected) + 1e-4
+        limit = 1.1 * error(peer, expected) + 1e-4
     else:
-        limit = 1.5 * error(torch, rounded, expected) + 2e-3
-    assert error(torch, o, expected) <= limit
+        limit = 1.5 * error(rounded, expected) + 2e-3
+    assert error(o, expected) <= limit
 
 
 @pytest.mark.parametrize(("variant", "dimension"), [("dense", 64), ("causal", 128)])
 @pytest.mark.parametrize("shape", [(2, 4, 2, 300, 300), (1, 2, 2, 515, 129), (1, 2, 1, 1, 1)])
 def test_logarithms_of_sums(torch: Any, package: Any, variant: str, dimension: int, shape: tuple[int, ...]) -> None:
-    b, h, _, sq, _ = shape
+    b, h, _, sq, sk = shape
     q, k, v = operands(torch, shape, dimension)
     o = torch.full((b, sq, h, dimension), float("nan"), device="cuda", dtype=torch.bfloat16)
     lse = torch.full((b, h, sq), float("nan"), device="cuda")
     runtime.load(package(f"attention-{variant}-{dimension}-lse"))(q=q, k=k, v=v, o=o, lse=lse, scale=0.125)
-    _, expected = reference(torch, q, k, v, 0.125, variant == "causal")
+    _, expected = reference(torch, q, k, v, 0.125, causal_pairs(torch, sq, sk) if variant == "causal" else None)
     assert torch.equal(lse.isinf(), expected.isinf())
     seen = ~expected.isinf()
     assert (lse[seen].double() - expected[seen]).abs().max() < 2e-3

@@ -1,0 +1,56 @@
+"""What attention computes, in float64, and operands that show where a kernel does not."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+
+def causal_pairs(torch: Any, rows: int, columns: int) -> Any:
+    """Which pairs count where the last query looks at all keys."""
+    return torch.ones(rows, columns, dtype=torch.bool, device="cuda").tril(columns - rows)
+
+
+def reference(
+    torch: Any,
+    q: Any,
+    k: Any,
+    v: Any,
+    scale: float,
+    keep: Any = None,
+    *,
+    logits: Callable[[Any], Any] | None = None,
+    sinks: Any = None,
+) -> tuple[Any, Any]:
+    """O [B, SQ, H, D] and the logarithms of the sums [B, H, SQ] in float64; 0 and minus infinity of a query that looks
+    at nothing.  ``keep``: which pairs count, broadcast to [B, H, SQ, SK].  ``logits``: what becomes of the scaled
+    scores [B, H, SQ, SK].  ``sinks``: a logit of each head that joins the sums, [H]."""
+    group = q.shape[2] // k.shape[2]
+    q, k, v = (x.double().transpose(1, 2) for x in (q, k.repeat_interleave(group, 2), v.repeat_interleave(group, 2)))
+    scores = q @ k.transpose(-1, -2) * scale
+    if logits is not None:
+        scores = logits(scores)
+    if keep is not None:
+        scores = scores.masked_fill(~keep, -math.inf)
+    lse = torch.logsumexp(scores, -1)
+    if sinks is not None:
+        lse = torch.logaddexp(lse, sinks.double()[:, None].expand_as(lse))
+    weights = torch.exp(scores - torch.where(lse.isinf(), 0, lse).unsqueeze(-1))
+    return (weights @ v).transpose(1, 2), lse
+
+
+def operands(torch: Any, shape: tuple[int, ...], d: int, dtype: str = "bfloat16") -> tuple[Any, Any, Any]:
+    """q, k and v of B, H, HK, SQ, SK: views into larger buffers, with some large values."""
+    b, h, hk, sq, sk = shape
+    generator = torch.Generator(device="cuda").manual_seed(sq * 31 + sk * 7 + d)
+
+    def random(rows: int, heads: int) -> Any:
+        buffer = torch.randn(b, rows, heads + 1, d, generator=generator, device="cuda")
+        buffer *= 1 + 9 * (torch.rand(buffer.shape, generator=generator, device="cuda") < 0.002)
+        return buffer.to(getattr(torch, dtype))[:, :, 1:]
+
+    return random(sq, h), random(sk, hk), random(sk, hk)
+
+
+def error(found: Any, expected: Any) -> float:
+    """Of the norms."""
+    return float((found.double() - expected).norm() / expected.norm())
