@@ -37,7 +37,7 @@ struct attention_block {
   __host__ __device__ constexpr explicit operator bool() const { return kind != no_block; }
 };
 
-constexpr int attention_columns = 128;  // keys of a block
+constexpr int attention_columns = 128;  // keys of a block, for heads of up to 128; a core of larger heads takes fewer
 // One warp's scores of 16 queries x `Keys` keys: value 4g + 2h + e of lane l is query l / 4 + 8h, key 8g + 2 * (l % 4) + e.
 template <int Keys>
 using scores_of = pl::fragment<float, Keys / 2>;
@@ -157,14 +157,13 @@ __device__ __forceinline__ void round_pairs(unsigned (&p)[M][4], const float (&s
 __device__ __forceinline__ int uniform(int x) { return __shfl_sync(~0u, x, 0); }
 __device__ __forceinline__ bool uniform(bool x) { return __any_sync(~0u, x); }
 
-// The core: warpgroups with 64 each of a tile's `Rows` queries, in one role, since code of their own for each would not
-// stay in the instruction cache.  Q * K^T of a block and P * V of the one before are in flight together; while one
-// warpgroup computes exponentials, the others' products keep the tensor cores busy.
-template <class Element, int D, int Rows, class Q, class K, class V, class Work, class Blocks, class Score, class Mask,
-          class Sink, class Store>
+// The core: warpgroups with 64 each of a tile's `Rows` queries take blocks of N keys, in one role, since code of their
+// own for each would not stay in the instruction cache.  Q * K^T of a block and P * V of the one before are in flight
+// together; while one warpgroup computes exponentials, the others' products keep the tensor cores busy.
+template <class Element, int D, int Rows, int N, class Q, class K, class V, class Work, class Blocks, class Score,
+          class Mask, class Sink, class Store>
 __device__ __forceinline__ void attend(pl::self self, unsigned thread, float scale, Work work, Blocks blocks, Score score,
                                        Mask mask, Sink sink, Store store) {
-  constexpr int N = attention_columns;
   const int warpgroup = uniform(int(thread / 128)), first = thread / 32 * 16;
   const float base2 = scale * 1.4426950408889634f;
   for (int i = 0;; ++i) {
@@ -178,7 +177,7 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
     const auto q = pl::wgmma::k_major(Q::template address<0>(self, q_slot) + warpgroup * (64 * 128));
     const attention_block block = blocks(tile, 0);
     if (uniform(bool(block))) {
-      scores s;
+      scores_of<N> s;
       unsigned p[N / 16][4];
       // The maxima stand in both branches: behind them the compiler would have P * V awaited first.
       const auto raise = [&](attention_block block) {
@@ -246,18 +245,18 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
 PL_TYPE(plc::attention_tile, "plc::attention_tile");
 PL_TYPE(plc::attention_block, "plc::attention_block");
 
-// The ports of loader and core, by element, queries of a tile and head dimension.
-#define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, D)                                                                   \
+// The ports of loader and core, by element, queries of a tile, keys of a block and head dimension.
+#define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, KEYS, D)                                                             \
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);                                                \
     PL_OUT(q, plc::attention_rows<ELEMENT, ROWS, D>, pl::ring<1, 2>, pl::by_tma);                                      \
-    PL_OUT(k, plc::attention_rows<ELEMENT, plc::attention_columns, D>, pl::ring<2, 4>, pl::by_tma);                    \
-    PL_OUT(v, plc::attention_rows<ELEMENT, plc::attention_columns, D>, pl::ring<2, 4>, pl::by_tma);                    \
+    PL_OUT(k, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_tma);                                      \
+    PL_OUT(v, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_tma);                                      \
     PL_CALL(work, plc::attention_tile(int));                                                                           \
     PL_CALL(blocks, plc::attention_block(plc::attention_tile, int));                                                   \
     PL_PARAM(map_q, pl::tensor_map<q, 0, pl::box<1, ROWS, 1, 64>>);                                                    \
-    PL_PARAM(map_k, pl::tensor_map<k, 0, pl::box<1, plc::attention_columns, 1, 64>>);                                  \
-    PL_PARAM(map_v, pl::tensor_map<v, 0, pl::box<1, plc::attention_columns, 1, 64>>);                                  \
+    PL_PARAM(map_k, pl::tensor_map<k, 0, pl::box<1, KEYS, 1, 64>>);                                                    \
+    PL_PARAM(map_v, pl::tensor_map<v, 0, pl::box<1, KEYS, 1, 64>>);                                                    \
     PL_TENSOR(q, ELEMENT, "B, SQ, H, " #D, pl::read);                                                                  \
     PL_TENSOR(k, ELEMENT, "B, SK, HK, " #D, pl::read);                                                                 \
     PL_TENSOR(v, ELEMENT, "B, SK, HK, " #D, pl::read);                                                                 \
@@ -269,32 +268,35 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
                 "repeat work { q.acquire; q.copy; choose some { k.acquire; k.copy; "                                   \
                 "repeat blocks { k.acquire; k.copy; v.acquire; v.copy; } v.acquire; v.copy; } or { } }");              \
     PL_ENTRY(load) {                                                                                                   \
-      constexpr int N = plc::attention_columns;                                                                        \
       for (int i = 0; auto tile = work(self, i); ++i) {                                                                \
         plc::load_head<q, ROWS, D>(self, map_q(self), tile.head, tile.q_begin + tile.m * ROWS, tile.batch);            \
         auto block = blocks(self, tile, 0);                                                                            \
         if (!block) continue;                                                                                          \
-        plc::load_head<k, N, D>(self, map_k(self), tile.kv_head, tile.kv_begin + block.index * N, tile.kv_batch);                         \
+        plc::load_head<k, KEYS, D>(self, map_k(self), tile.kv_head,                                                    \
+                                   tile.kv_begin + block.index * KEYS, tile.kv_batch);                                 \
         for (int j = 1; auto next = blocks(self, tile, j); ++j) {                                                      \
-          plc::load_head<k, N, D>(self, map_k(self), tile.kv_head, tile.kv_begin + next.index * N, tile.kv_batch);                        \
-          plc::load_head<v, N, D>(self, map_v(self), tile.kv_head, tile.kv_begin + block.index * N, tile.kv_batch);                       \
+          plc::load_head<k, KEYS, D>(self, map_k(self), tile.kv_head,                                                  \
+                                     tile.kv_begin + next.index * KEYS, tile.kv_batch);                                \
+          plc::load_head<v, KEYS, D>(self, map_v(self), tile.kv_head,                                                  \
+                                     tile.kv_begin + block.index * KEYS, tile.kv_batch);                               \
           block = next;                                                                                                \
         }                                                                                                              \
-        plc::load_head<v, N, D>(self, map_v(self), tile.kv_head, tile.kv_begin + block.index * N, tile.kv_batch);                         \
+        plc::load_head<v, KEYS, D>(self, map_v(self), tile.kv_head,                                                    \
+                                   tile.kv_begin + block.index * KEYS, tile.kv_batch);                                 \
       }                                                                                                                \
     }                                                                                                                  \
   }
 
-#define PLC_ATTENTION_CORE(NAME, ELEMENT, ROWS, D, REGISTERS)                                                          \
+#define PLC_ATTENTION_CORE(NAME, ELEMENT, ROWS, KEYS, D, REGISTERS)                                                    \
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ROLE(attend, pl::warps<ROWS / 16>, REGISTERS);                                                                  \
     PL_IN(q, plc::attention_rows<ELEMENT, ROWS, D>, pl::ring<1, 2>, pl::by_wgmma);                                     \
-    PL_IN(k, plc::attention_rows<ELEMENT, plc::attention_columns, D>, pl::ring<2, 4>, pl::by_wgmma);                   \
-    PL_IN(v, plc::attention_rows<ELEMENT, plc::attention_columns, D>, pl::ring<2, 4>, pl::by_wgmma);                   \
+    PL_IN(k, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_wgmma);                                     \
+    PL_IN(v, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_wgmma);                                     \
     PL_CALL(work, plc::attention_tile(int));                                                                           \
     PL_CALL(blocks, plc::attention_block(plc::attention_tile, int));                                                   \
-    PL_CALL(score, void(plc::scores&, plc::attention_tile, int, int));                                                 \
-    PL_CALL(mask, void(plc::scores&, plc::attention_tile, int, int));                                                  \
+    PL_CALL(score, void(plc::scores_of<KEYS>&, plc::attention_tile, int, int));                                        \
+    PL_CALL(mask, void(plc::scores_of<KEYS>&, plc::attention_tile, int, int));                                         \
     PL_CALL(sink, void(plc::row_pair&, plc::attention_tile, int));                                                     \
     PL_CALL(store, void(pl::fragment<float, D / 2>&, plc::row_pair&, plc::attention_tile, int));                       \
     PL_PARAM(scale, float);                                                                                            \
@@ -303,13 +305,13 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
                 "repeat blocks { k.wait; v.wait; k.release; score; choose { mask; } or { } v.release; } "              \
                 "q.release; v.wait; v.release; } or { q.release; } sink; store; }");                                   \
     PL_ENTRY(attend) {                                                                                                 \
-      plc::attend<ELEMENT, D, ROWS, q, k, v>(                                                                          \
+      plc::attend<ELEMENT, D, ROWS, KEYS, q, k, v>(                                                                    \
           self, attend::thread(self), scale(self), [=](int i) { return work(self, i); },                               \
           [=](plc::attention_tile tile, int j) { return blocks(self, tile, j); },                                      \
-          [=](plc::scores& s, plc::attention_tile tile, int row, int column) {                                         \
+          [=](plc::scores_of<KEYS>& s, plc::attention_tile tile, int row, int column) {                                \
             score(self, s, tile, row, column);                                                                         \
           },                                                                                                           \
-          [=](plc::scores& s, plc::attention_tile tile, int row, int column) {                                         \
+          [=](plc::scores_of<KEYS>& s, plc::attention_tile tile, int row, int column) {                                \
             mask(self, s, tile, row, column);                                                                          \
           },                                                                                                           \
           [=](plc::row_pair& logits, plc::attention_tile tile, int row) { sink(self, logits, tile, row); },            \
