@@ -11,7 +11,7 @@
 #define PLC_VARLEN_WALKER(NAME, ROWS, CAUSAL)                                                                          \
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ANSWER(next, plc::attention_tile(int));                                                                         \
-    PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int));                                                 \
+    PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int, int));                                            \
     PL_PARAM(cu_seqlens_q, const int*);                                                                                \
     PL_PARAM(cu_seqlens_k, const int*);                                                                                \
     PL_PARAM(sequences, int);                                                                                          \
@@ -45,7 +45,7 @@
       const int m = number - (q_begin + n * (ROWS - 1)) / ROWS;                                                        \
       return {m, head, head / group(self), 0, 0, queries, m * ROWS < queries ? keys : 0, q_begin, kv_begin, 0, valid}; \
     }                                                                                                                  \
-    PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j) -> plc::attention_block {                             \
+    PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j, int) -> plc::attention_block {                        \
       constexpr int N = plc::attention_columns;                                                                        \
       const int first = CAUSAL ? tile.m * ROWS + tile.keys - tile.queries : tile.keys - 1;                             \
       const int end = CAUSAL ? min(first + ROWS, tile.keys) : tile.keys;                                               \
