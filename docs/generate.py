@@ -395,6 +395,7 @@ CLASSES = {"role": "ROLE", "barrier": "BARRIER", "smem": "SMEM", "state": "STATE
 CLASSES |= {
     "mbarrier": "MBARRIER",
     "cluster_barrier": "CLUSTER_BARRIER",
+    "turns": "TURNS",
     "tmem": "TMEM",
     "stream": "PORT",
     "token": "TOKEN",

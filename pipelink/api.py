@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pipelink.objects import ContractComponent
     from pipelink.support.mlir import ir
 
-_NAMED = ("port", "param", "role", "smem", "state", "barrier", "mbarrier", "cluster_barrier", "tmem", "pool")
+_NAMED = ("port", "param", "role", "smem", "state", "barrier", "mbarrier", "cluster_barrier", "turns", "tmem", "pool")
 _OWN = Path(__file__).parent
 
 

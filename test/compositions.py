@@ -304,6 +304,8 @@ FURTHER: dict[str, Build] = {
 }
 #: CTAs of a cluster that exchange values through each other's shared memory.
 EXCHANGES: tuple[str, ...] = ("read_by_two", "read_by_four", "written_by_two", "written_by_four", "written_by_one")
+#: Warpgroups of a role that take turns.
+IN_TURN: tuple[str, ...] = ("two_in_turn", "three_in_turn", "four_in_turn")
 #: What is not linked for sm_90a.
 TARGETS: dict[str, str] = {name: name.rpartition("-")[2] for name in TENSOR_MEMORY} | {"own_columns": "sm_100a"}
 
@@ -313,20 +315,13 @@ def _attention(variant: str, dimension: int, **parts: str) -> Build:
 
 
 ATTENTION: dict[str, Build] = {
-    **{f"attention-{v}-{d}": _attention(v, d) for v in ("dense", "causal") for d in attention.SHAPES},
+    **{f"attention-{v}-{d}": _attention(v, d) for v in attention.VARIANTS for d in attention.SHAPES},
     "attention-dense-64-lse": _attention("dense", 64, output="lse"),
     "attention-causal-128-lse": _attention("causal", 128, output="lse"),
-}
-#: Sequences that stand one behind another.
-ATTENTION_VARLEN: dict[str, Build] = {
-    f"attention-{v}-{d}-lse": _attention(v, d, output="lse")
-    for v in ("varlen", "varlen-causal")
-    for d in attention.SHAPES
 }
 COMPOSITIONS: dict[str, Build] = (
     GEMMS
     | ATTENTION
-    | ATTENTION_VARLEN
     | CLUSTERS
     | STAGED
     | TENSOR_MEMORY
@@ -341,6 +336,7 @@ COMPOSITIONS: dict[str, Build] = (
         "far_pages": _handed_pages("own_writer", "far_loader", "peer_reader"),
         "own_mbarriers": _alone("doubled", "own"),
         **{f"exchange_{name}": _alone(name, "exchange") for name in EXCHANGES},
+        **{name: _alone(name, "turns") for name in IN_TURN},
         "own_columns": _alone("kept_in_columns", "columns"),
         "gathered_store": _gathered_store,
         "tickets": _alone("tickets"),

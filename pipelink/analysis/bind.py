@@ -27,9 +27,10 @@ from pipelink.model.binding import (
     TensorMemory,
     Value,
 )
+from pipelink.model.lifetimes import Lifetimes
 from pipelink.model.watch import watch_of
 from pipelink.support.diagnostics import Diagnostics, Note
-from pipelink.transfers import LOCAL, cluster_barrier, placement_of, transfer_of
+from pipelink.transfers import LOCAL, cluster_barrier, placement_of, transfer_of, turns
 from pipelink.transfers.binder import Binder, bound_scalar, placed_instance
 
 #: Parameter types that become frame scalars; others are read in place, from the parameter block.
@@ -62,6 +63,8 @@ def device_sources(kernel: Kernel) -> tuple[str, ...]:
         found.add("mbarrier.cu")
     if any(placed_instance(instance).cluster_barriers for instance in kernel.instances.values()):
         found.add(cluster_barrier.SOURCE)
+    if any(placed_instance(instance).turns for instance in kernel.instances.values()):
+        found.add(turns.SOURCE)
     if kernel.exclusives:
         found.add(MEETING_SOURCE)
     return tuple(sorted(found))
@@ -76,6 +79,7 @@ class _Builder:
         self.placement = placement
         self.diagnostics = diagnostics
         self.launch: dict[str, Any] = kernel.launch or {}
+        self.lifetimes = Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel)
         self.watch = watch_of(kernel)
         self.binder = Binder(kernel, components, self.watch, placement.cursors + self.watch.timeline)
         self.scalars: dict[str, Scalar] = {}
@@ -162,7 +166,9 @@ class _Builder:
         self.ports()
         self.diagnostics.raise_if_errors()
         self.resources()
-        entry = plan(self.kernel, self.components, self.placement, self.watch)
+        for order in turns.orders(self.kernel, self.lifetimes):
+            turns.bind(self.binder, order)
+        entry = plan(self.kernel, self.lifetimes, self.placement, self.watch)
         frame = Frame(
             scalars=tuple(self.scalars.values()),
             states=tuple(sorted(self.states.values(), key=lambda state: -state.align)),

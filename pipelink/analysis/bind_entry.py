@@ -7,7 +7,7 @@ from typing import Final
 
 from pipelink.analysis.protocol.language import actions_of, protocol_of
 from pipelink.ir.placement import KernelPlacement, NamedBarrier, RingPlacement
-from pipelink.ir.views import Component, Kernel, Program
+from pipelink.ir.views import Component, Kernel
 from pipelink.model.binding import (
     DRAIN,
     Allocation,
@@ -27,19 +27,19 @@ from pipelink.model.binding import (
 from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.model.watch import Watch
 from pipelink.target import WARP_THREADS, WARPGROUP_WARPS, target
-from pipelink.transfers import joined, placement_of, transfer_of
+from pipelink.transfers import joined, placement_of, transfer_of, turns
 from pipelink.transfers.binder import cxx_name, parameter_address, placed_instance
 
 #: The file of pipelink/transfers with the functions in which the warps of an exclusive group meet.
 MEETING_SOURCE: Final = "exclusive.cu"
 
 
-def plan(kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement, watch: Watch) -> EntryPlan:
+def plan(kernel: Kernel, lifetimes: Lifetimes, placement: KernelPlacement, watch: Watch) -> EntryPlan:
     """The entry of a placed kernel."""
     parameters = (kernel.launch or {})["parameters"]
-    used = {instance.component: components[instance.component] for instance in kernel.instances.values()}
+    components = {instance.component: lifetimes.components[name] for name, instance in kernel.instances.items()}
     tma = target(kernel.target, kernel.location).tma
-    entries = _entries(kernel, components, placement, watch)
+    entries = _entries(kernel, lifetimes, placement, watch)
     return EntryPlan(
         kernel=kernel.name,
         threads=placement.threads,
@@ -52,7 +52,7 @@ def plan(kernel: Kernel, components: Mapping[str, Component], placement: KernelP
         regions=_regions(entries, placement),
         paired=joined(kernel),
         tensor_memory=_tensor_memory(kernel, components, placement),
-        drain=tma and any(map(_stores, used.values())),
+        drain=tma and any(map(_stores, components.values())),
     )
 
 
@@ -64,23 +64,23 @@ def _stores(component: Component) -> bool:
     return any(step.verb == "store" for of in stated for step in actions_of(protocol_of(component, of).body))
 
 
-def _entries(
-    kernel: Kernel, components: Mapping[str, Component], placement: KernelPlacement, watch: Watch
-) -> list[RoleEntry]:
+def _entries(kernel: Kernel, lifetimes: Lifetimes, placement: KernelPlacement, watch: Watch) -> list[RoleEntry]:
     """What runs on the warps, in order of their threads."""
     firsts: dict[RoleKey, int] = {}
     calls: dict[RoleKey, RoleCall] = {}
-    lifetimes = Lifetimes(Program(kernel.op, dict(components), (kernel,)), kernel)
-    entrances = _entrances(kernel, components, lifetimes)
+    entrances = _entrances(kernel, lifetimes)
+    orders = list(turns.orders(kernel, lifetimes))
     programmatic = bool((kernel.launch or {}).get("programmatic"))
     for instance in kernel.instances.values():
-        for role in components[instance.component].roles.values():
+        for role in lifetimes.components[instance.name].roles.values():
             placed, key = placed_instance(instance), f"{instance.name}::{role.name}"
             warps = placed.roles[role.name]
             path, firsts[key] = f"{cxx_name(instance.component)}::{role.name}", warps.first_thread
             before, after = watch.around(f"@{instance.name}::@{role.name}", warps.first_thread)
             begun = _begun(role.early and key not in entrances) if programmatic else ()
-            before = (*before, *begun, *entrances.get(key, ()))
+            own = [order for order in orders if order.role == key]
+            before = (*before, *begun, *entrances.get(key, ()), *(order.begin() for order in own))
+            after = (*(order.end() for order in own), *after)
             calls[key] = RoleCall(placed.id, path, warps.threads, role.one_thread, before, after)
     found: list[RoleEntry] = []
     for name, keys in lifetimes.sequences().items():
@@ -135,15 +135,13 @@ def _regions(roles: list[RoleEntry], placement: KernelPlacement) -> tuple[Region
     )
 
 
-def _entrances(
-    kernel: Kernel, components: Mapping[str, Component], lifetimes: Lifetimes
-) -> dict[RoleKey, tuple[Invoke, ...]]:
+def _entrances(kernel: Kernel, lifetimes: Lifetimes) -> dict[RoleKey, tuple[Invoke, ...]]:
     """What each role calls on its frame before its entry, on behalf of the transfers of its ports."""
     found: dict[RoleKey, dict[tuple[str, int], tuple[Value, ...]]] = {}
     for connect in kernel.connects:
         for ref in (connect.source, connect.target):
             instance = kernel.instances[ref.root]
-            entrance = transfer_of(connect).entrance(connect, components[instance.component].ports[ref.leaf])
+            entrance = transfer_of(connect).entrance(connect, lifetimes.components[instance.name].ports[ref.leaf])
             if entrance is None:
                 continue
             offsets = tuple(parameter_address(kernel, instance, name) for name in entrance.parameters)
@@ -151,8 +149,8 @@ def _entrances(
                 found.setdefault(user, {}).setdefault((entrance.function, entrance.cursor), offsets)
     roles = {
         f"{name}::{role.name}": role
-        for name, instance in kernel.instances.items()
-        for role in components[instance.component].roles.values()
+        for name, component in lifetimes.components.items()
+        for role in component.roles.values()
     }
     warps: dict[tuple[str, int], int] = {}
     for user, calls in found.items():

@@ -108,7 +108,8 @@ def unproven(reading: Reading, protocol: Protocol, why: str) -> Problem:
 def unstated(reading: Reading, protocol: Protocol, used: tuple[str, str]) -> Problem:
     """Of a kind of resource and its name, that no step says what the code does there."""
     kind, name = used
-    what = {"smem": "buffer", "tmem": "tensor memory", "cluster_barrier": "cluster barrier"}.get(kind, kind)
+    called = {"smem": "buffer", "tmem": "tensor memory", "turns": "order of turns"}
+    what = called.get(kind, kind.replace("_", " "))
     says = "no step of its protocol names it" if protocol.stated else "it states no protocol"
     message = f"what {reading.what} does at {what} '{name}' is not proved: {says}"
     return reading.problem("warning", "unproven", message, hint="say in PL_PROTOCOL where it is used")

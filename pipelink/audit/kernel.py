@@ -69,6 +69,7 @@ def expectation(
     for instance in instances:
         barriers |= {barrier.id for barrier in instance.barriers.values()}
         barriers |= {local.barrier.id for local in instance.locals.values()}
+        barriers |= {barrier.id for turns in instance.turns.values() for barrier in turns}
     for connection in connections:
         if isinstance(connection, RingPlacement) and connection.barrier is not None:
             barriers.add(connection.barrier.id)

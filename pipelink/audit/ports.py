@@ -18,9 +18,10 @@ from pipelink.contract.vocabulary import TOUCHES
 from pipelink.objects.model import Record
 
 #: What a protocol calls what the code does, by the functions of a port that are steps of a protocol.
+_STEPPING: Final = ("stream", "token", "signal", "cluster_barrier", "turns")
 VERB_OF: Final = {
     name.removeprefix("pl_"): function.verb
-    for label, resource in RESOURCES.items() if label.startswith(("stream", "token", "signal", "cluster_barrier"))
+    for label, resource in RESOURCES.items() if label.startswith(_STEPPING)
     for name, function in resource.functions.items() if function.verb
 }  # fmt: skip
 _STEPS: Final = frozenset(VERB_OF.values())
@@ -55,7 +56,7 @@ def _problem(id_: str, message: str, record: Record, *, warn: bool = False, hint
 
 
 def _resource(claims: Claims, kind: str, record: Record, verbs: dict[str, set[str]]) -> Row:
-    what = "call" if kind == "call calls" else kind.replace("_", " ")
+    what = {"call calls": "call", "turns": "order of turns"}.get(kind, kind.replace("_", " "))
     problems: list[Problem] = []
     if not verbs and kind not in ("param", "state"):  # those cost nothing
         message = f"{what} '{record.name}' of '{claims.name}' is declared and never used"

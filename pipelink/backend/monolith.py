@@ -165,9 +165,10 @@ def _role(role: RoleEntry, frame: Frame) -> str:
             lines += [_statement(statement, frozenset()) for statement in role.meeting]
         condition = f"if ({_among(role.first, 1 if call.one_thread else call.threads)}) " if role.narrower(call) else ""
         before = [_statement(statement, frozenset()) for statement in call.before]
+        after = [_statement(statement, frozenset()) for statement in call.after]
         enter = f"{call.path}::pl_enter({call.instance}, &f);"
-        if before:
-            enter = f"{{ void* frame = &f; {' '.join(before)} {enter} }}"
+        if before or after:
+            enter = f"{{ void* frame = &f; {' '.join([*before, enter, *after])} }}"
         lines.append(f"{condition}{enter}")
     return "".join(f"    {line}\n" for line in lines)
 

@@ -439,6 +439,11 @@ class ClusterBarrier(
     role = _ROLE
 
 
+class Turns(Declaration, op="turns", about="an order in which the warpgroups of a role take turns"):
+    sym_name = _SYMBOL
+    role = _ROLE
+
+
 class Tmem(Declaration, op="tmem", about="tensor-memory columns"):
     sym_name = _SYMBOL
     columns = number("columns").by(Written(most=512))
@@ -563,14 +568,14 @@ class Promise(Declaration, op="promise", about="something that holds", parents=_
 DECLARATIONS: Final[dict[str, type[Declaration]]] = {
     cls.operation: cls
     for cls in (
-        *(Role, Port, Smem, State, Barrier, Protocol, Mbarrier, ClusterBarrier, Tmem, Stack, Pool, Param),
+        *(Role, Port, Smem, State, Barrier, Protocol, Mbarrier, ClusterBarrier, Turns, Tmem, Stack, Pool, Param),
         *(Tensor, Bind, Derive, Grid, Cluster, Resident, Programmatic, Workspace, Peer, Require, Promise),
     )
 }
 #: The operations that headers declare.
 WRITTEN: Final = (
-    *("role", "port", "smem", "state", "barrier", "mbarrier", "cluster_barrier", "tmem", "stack", "protocol", "param"),
-    *("tensor", "bind"),
+    *("role", "port", "smem", "state", "barrier", "mbarrier", "cluster_barrier", "turns", "tmem", "stack", "protocol"),
+    *("param", "tensor", "bind"),
     *("derive", "grid", "cluster", "resident", "programmatic", "workspace", "peer", "require", "promise"),
 )
 

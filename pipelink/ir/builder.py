@@ -150,6 +150,9 @@ class ComponentBuilder(ModuleBuilder):
     def cluster_barrier(self, name: str, *, role: str | None = None, location: Location = UNKNOWN) -> None:
         self.add("cluster_barrier", location, sym_name=name, role=role)
 
+    def turns(self, name: str, *, role: str | None = None, location: Location = UNKNOWN) -> None:
+        self.add("turns", location, sym_name=name, role=role)
+
     def tmem(self, name: str, columns: int, *, location: Location = UNKNOWN, **attributes: Value) -> None:
         self.add("tmem", location, sym_name=name, columns=columns, **attributes)
 

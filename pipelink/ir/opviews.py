@@ -142,6 +142,10 @@ class ClusterBarrier(vocabulary.ClusterBarrier, View):
     pass
 
 
+class Turns(vocabulary.Turns, View):
+    pass
+
+
 class Tmem(vocabulary.Tmem, View):
     pass
 
@@ -281,7 +285,7 @@ class Overlay(View, op="overlay", about="buffers that may lie on each other", pa
 VIEWS: dict[str, type[View]] = {
     f"pipelink.{cls.operation}": cls
     for cls in (
-        *(Role, Port, Smem, State, Barrier, ProtocolDecl, Mbarrier, ClusterBarrier, Tmem, Stack, Pool, Param),
+        *(Role, Port, Smem, State, Barrier, ProtocolDecl, Mbarrier, ClusterBarrier, Turns, Tmem, Stack, Pool, Param),
         *(Tensor, Bind, Derive, Grid, Cluster, Resident, Programmatic, Workspace, Peer, Require, Promise),
         *(Instance, Connect, Exclusive, Overlay),
     )

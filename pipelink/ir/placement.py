@@ -130,7 +130,7 @@ class ClusterMeeting:
 @dataclass(frozen=True)
 class InstancePlacement:
     """What an instance owns, by the names of its component's declarations.  ``smem`` and ``mbarriers`` are addresses,
-    ``tmem`` columns."""
+    ``tmem`` columns; ``turns`` has a barrier for each warpgroup of the role, at which it waits for its turn."""
 
     id: int
     roles: dict[str, RoleWarps] = field(default_factory=dict[str, RoleWarps])
@@ -143,6 +143,9 @@ class InstancePlacement:
     mbarriers: dict[str, int] = field(default_factory=dict[str, int], metadata={"omit": True})
     cluster_barriers: dict[str, ClusterMeeting] = field(
         default_factory=dict[str, ClusterMeeting], metadata={"omit": True}
+    )
+    turns: dict[str, tuple[NamedBarrier, ...]] = field(
+        default_factory=dict[str, tuple[NamedBarrier, ...]], metadata={"omit": True}
     )
     pools: dict[str, PagePool] = field(default_factory=dict[str, PagePool], metadata={"omit": True})
 

@@ -37,6 +37,7 @@ BUFFER_VERBS = ("read", "write", "store", "stored", "peer_read", "peer_write")
 COLUMNS_VERBS = ("read", "write")
 MBARRIER_VERBS = ("arrive", "wait")
 CLUSTER_VERBS = ("sync",)
+TURNS_VERBS = ("take", "pass")
 KEEPING = ("release", "commit", "copy")  # slots; ``stored`` keeps copies in flight
 
 
@@ -100,8 +101,13 @@ def _verbs(component: Component, role: Role | None, action: Action) -> tuple[str
         return MBARRIER_VERBS
     if name in component.cluster_barriers:
         return CLUSTER_VERBS
+    if name in component.turns:
+        owner = component.turns[name].role
+        if role is not None and owner not in (None, role.name):
+            raise ProtocolError(f"order of turns '{name}' is that of role '{owner}', not of '{role.name}'", column)
+        return TURNS_VERBS
     known = [*component.ports, *component.barriers, *component.smem, *component.tmem, *component.mbarriers]
-    known += component.cluster_barriers
+    known += [*component.cluster_barriers, *component.turns]
     message = f"{_owner(component)} has no port, barrier or buffer '{name}'"
     raise ProtocolError(message, column, suggest(name, known))
 

@@ -41,6 +41,7 @@ from pipelink.ir.opviews import (
     State,
     Tensor,
     Tmem,
+    Turns,
     View,
     ViewT,
     Workspace,
@@ -83,6 +84,7 @@ __all__ = [
     "Tensor",
     "Tile",
     "Tmem",
+    "Turns",
     "View",
     "ViewT",
     "Workspace",
@@ -234,6 +236,10 @@ class Component(ModuleView):
     @cached_property
     def cluster_barriers(self) -> dict[str, ClusterBarrier]:
         return _by_name(self.all(ClusterBarrier))
+
+    @cached_property
+    def turns(self) -> dict[str, Turns]:
+        return _by_name(self.all(Turns))
 
     @cached_property
     def tmem(self) -> dict[str, Tmem]:

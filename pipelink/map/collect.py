@@ -189,6 +189,9 @@ class _Collector:
             self.add(Scope(), region)
         for barrier, use in placed.barriers.items():
             self.barriers.append(BarrierUse(use.id, f"{name}::{barrier}", name, use.threads))
+        for turns, uses in placed.turns.items():
+            for number, use in enumerate(uses):
+                self.barriers.append(BarrierUse(use.id, f"{name}::{turns}[{number}]", name, use.threads))
         for tmem in component.tmem.values():
             at = placed.tmem[tmem.name]
             region = Region(f"{name}::{tmem.name}", name, "columns", at, at + tmem.columns)

@@ -99,6 +99,10 @@ class Contract:
         """Where the threads of a role, the only one or ``role``, meet those of the other CTAs of the cluster."""
         return self.add("cluster_barrier", name, **more)
 
+    def turns(self, name: str, **more: Any) -> Contract:
+        """An order in which the warpgroups of a role, the only one or ``role``, take turns."""
+        return self.add("turns", name, **more)
+
     def tmem(self, name: str, columns: int) -> Contract:
         """``columns`` of tensor memory."""
         return self.add("tmem", name, columns=columns)

@@ -26,9 +26,9 @@ class PlacePass:
     ``objective=min-smem``.  The same input gives the same placement, byte for byte.
     Rejects: ``smem-overflow``, ``tmem-overflow``, ``too-many-barriers``, ``too-many-warps``,
     ``register-disagreement``, ``register-overcommit``, ``ring-range-disjoint``, ``arrival-disagreement``,
-    ``ambiguous-role``, ``no-transfer``, ``parameter-overflow``, ``unbound-parameter``, ``unknown-symbol``,
-    ``cyclic-derivation``, ``launch-conflict``, ``missing-grid``, ``bad-binding``, ``not-passable``,
-    ``reserved-name``, ``unknown-target``.
+    ``ambiguous-role``, ``unaligned-warpgroup``, ``no-transfer``, ``parameter-overflow``, ``unbound-parameter``,
+    ``unknown-symbol``, ``cyclic-derivation``, ``launch-conflict``, ``missing-grid``, ``bad-binding``,
+    ``not-passable``, ``reserved-name``, ``unknown-target``.
 
     Example: ``"pipelink.connect"() {source = @load::@ab, target = @mma::@ab}`` gains
     ``placement = {transfer = "ring.tma", stages = 4, full = 1024, empty = 1056, …}``.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from pipelink.analysis.launch import Launch
-from pipelink.analysis.placement.build import TMEM_WORD, Built, LocalPlan, MeetingPlan
+from pipelink.analysis.placement.build import TMEM_WORD, Built, LocalPlan
 from pipelink.ir.placement import (
     ClusterMeeting,
     FrameState,
@@ -40,8 +40,8 @@ def write(views: Program, kernel: Kernel, built: Built, solution: Solution, laun
         component = views.components[instance.component]
         params = launch.params.get(instance.name, {})
         own = local_rings.get(instance.name, [])
-        meetings = [plan for plan in built.meetings if plan.instance == instance.name]
-        instance.set_placement(_instance(number, instance.name, component, params, own, meetings, solved))
+        placed = _instance(number, instance.name, component, params, own, built, solved)
+        instance.set_placement(placed)
     mbarriers = [group for key in rings for group in plans[key].transfer.mbarriers(plans[key], solved)]
     placed = _kernel(mbarriers, launch, options, solved, [group.name for group in kernel.exclusives])
     kernel.set_placement(placed, "pipelink.placement")
@@ -59,7 +59,7 @@ def _instance(
     component: Component,
     params: dict[str, ParameterSource],
     local_rings: list[LocalPlan],
-    meetings: list[MeetingPlan],
+    built: Built,
     solved: Solved,
 ) -> InstancePlacement:
     solution = solved.solution
@@ -80,8 +80,10 @@ def _instance(
             meeting.name: ClusterMeeting(
                 solution.mbarrier[meeting.key], meeting.unit, solved.cursor(meeting.key, "cluster")
             )
-            for meeting in meetings
+            for meeting in built.meetings
+            if meeting.instance == name
         },
+        turns={plan.name: tuple(map(solved.barrier, plan.keys)) for plan in built.turns if plan.instance == name},
         pools={pool: solved.pool(f"{name}::{pool}") for pool in component.pools},
     )
 

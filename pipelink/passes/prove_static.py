@@ -41,9 +41,10 @@ def check_static(kernel: Kernel, components: Mapping[str, Component], diagnostic
     that no other analysis should go by it.
 
     Reports ``not-placed``, ``bad-placement``, ``placement-range``, ``placement-overlap``, ``bad-alignment``,
-    ``unaligned-warpgroup``, ``register-pool``, ``barrier-shared``, ``barrier-mismatch``, ``tensor-memory-order``,
-    ``arrival-count``, ``slot-race``, ``missing-fence``, ``peer-lifetime``, ``cluster-mismatch``, ``not-resident``,
-    ``instances-overlap`` and ``unsupported-by-target``; raises LinkError ``unknown-target``.
+    ``unaligned-warpgroup``, ``register-pool``, ``barrier-shared``, ``barrier-mismatch``, ``barrier-participation``,
+    ``tensor-memory-order``, ``arrival-count``, ``slot-race``, ``missing-fence``, ``peer-lifetime``,
+    ``cluster-mismatch``, ``not-resident``, ``instances-overlap`` and ``unsupported-by-target``; raises LinkError
+    ``unknown-target``.
     """
     before = len(diagnostics.errors)
     facts = target(kernel.target, kernel.location)
@@ -368,7 +369,7 @@ def _touched(kernel: Kernel, lifetimes: Lifetimes) -> dict[str, set[RoleKey]]:
             for caller, port in callers.get((instance, name), ()):
                 users.update(lifetimes.port_users(caller, port))
             for action in actions_of(protocol_of(component, name).body):
-                if action.subject in component.smem or action.subject in component.barriers:
+                if action.subject in {*component.smem, *component.barriers, *component.turns}:
                     found.setdefault(f"{instance}::{action.subject}", set()).update(users)
     return found
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pipelink.analysis.protocol.callers import Steps
+from pipelink.analysis.protocol.language import actions_of, protocol_of
 from pipelink.ir.placement import KernelPlacement, NamedBarrier, RingPlacement
 from pipelink.ir.views import Component, Kernel, Role
 from pipelink.model.demand import ALWAYS, Scope, spelled
@@ -27,6 +28,7 @@ from pipelink.target import (
 )
 from pipelink.transfers import placement_of
 from pipelink.transfers.binder import placed_instance
+from pipelink.transfers.turns import MEETING
 
 _MAX_REGISTERS = 256  # setmaxnreg's largest operand
 
@@ -63,13 +65,15 @@ def check_threads(
     kernel: Kernel, lifetimes: Lifetimes, placement: KernelPlacement, target: Target, diagnostics: Diagnostics
 ) -> None:
     """Reports ``bad-placement``, ``placement-range``, ``placement-overlap``, ``unaligned-warpgroup``,
-    ``register-pool``, ``unsupported-by-target``, ``barrier-shared`` and ``barrier-mismatch``."""
+    ``register-pool``, ``unsupported-by-target``, ``barrier-shared``, ``barrier-mismatch`` and
+    ``barrier-participation``."""
     roles = placed_roles(kernel, lifetimes.components)
     before = len(diagnostics.errors)
     _check_warps(kernel, roles, lifetimes, placement.warps, diagnostics)
     if len(diagnostics.errors) == before:
         _check_registers(kernel, placement, roles, target, diagnostics)
     _check_barriers(kernel, lifetimes, diagnostics)
+    _check_turns(kernel, lifetimes, diagnostics)
 
 
 def _check_warps(
@@ -176,7 +180,8 @@ class BarrierUse:
 
 
 def barrier_uses(kernel: Kernel, lifetimes: Lifetimes) -> Iterator[BarrierUse]:
-    """All named barriers of a kernel: the components', those of local rings, of conversions and of exclusive groups."""
+    """All named barriers of a kernel: the components', those of turns, of local rings, of conversions and of
+    exclusive groups."""
     components = lifetimes.components
 
     def threads_of(users: tuple[RoleKey, ...]) -> list[int]:
@@ -211,6 +216,11 @@ def barrier_uses(kernel: Kernel, lifetimes: Lifetimes) -> Iterator[BarrierUse]:
         for barrier in components[name].barriers.values():
             key, users = f"{name}::{barrier.name}", lifetimes.users(name, barrier.role)
             yield use(key, spelled(key), placed.barriers[barrier.name], barrier.threads, users, instance.location)
+        for turns, barriers in placed.turns.items():
+            key, users = f"{name}::{turns}", lifetimes.users(name, components[name].turns[turns].role)
+            for number, barrier in enumerate(barriers):
+                what = f"the turn of warpgroup {number} by {spelled(key)}"
+                yield use(key, what, barrier, MEETING, users, instance.location)
         for port in components[name].ports.values():
             if port.direction == "local":
                 key, users = f"{name}::{port.name}", lifetimes.port_users(name, port.name)
@@ -275,6 +285,24 @@ def _meeting(lifetimes: Lifetimes, steps: Steps, instance: str, name: str, users
         group = lifetimes.group_of.get(user, user)
         sets[group] = max(sets.get(group, 0), steps.reaching(user, instance, name))
     return [threads for threads in sets.values() if threads]
+
+
+def _check_turns(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnostics) -> None:
+    """Nobody comes to the turns of another role: it would have no barrier among theirs."""
+    steps = Steps(kernel, lifetimes.components)
+    every = [(f"{name}::{role}", one) for name, c in lifetimes.components.items() for role, one in c.roles.items()]
+    for name, component in lifetimes.components.items():
+        stated = {
+            action.subject for of in component.protocols for action in actions_of(protocol_of(component, of).body)
+        }
+        for turns in component.turns.values():
+            users = lifetimes.users(name, turns.role)
+            for key, role in every if turns.name in stated else ():
+                if key not in users and steps.reaching(key, name, turns.name):
+                    message = f"{spelled(key)} takes turns by '@{name}::@{turns.name}', which are those of "
+                    notes = [Note("the role is declared here", role.location)]
+                    message += ", ".join(map(spelled, users))
+                    diagnostics.error("barrier-participation", message, turns.location, notes=notes)
 
 
 def _check_participants(use: BarrierUse, diagnostics: Diagnostics) -> None:

@@ -38,6 +38,7 @@ CASES = {
     "port-named-like-its-operation": (OUT.replace("(a,", "(commit,"), 1, "a port is not named like one of its"),
     "token-named-like-its-operation": ("PL_TOKEN_IN(take);", 1, "a token is not named like its operation"),
     "barrier-named-like-its-operation": ("PL_BARRIER(sync, pl::threads<32>);", 1, "a barrier is not named like"),
+    "turns-named-like-their-operation": ("PL_TURNS(pass);", 1, "turns are not named like their operations"),
     "cluster-barrier-named-like-its-operation": ("PL_CLUSTER_BARRIER(sync);", 1, "a barrier is not named like"),
     "mbarrier-named-like-its-operation": ("PL_MBARRIER(wait, pl::arrivals<1>);", 1, "an mbarrier is not named like"),
     "signal-named-like-its-operation": (
@@ -100,6 +101,7 @@ CASES = {
         1,
         "PL_MBARRIER: not an attribute; known: pl::arrivals<n>",
     ),
+    "turns-attribute": ("PL_TURNS(turn, pl::count<2>);", 1, "PL_TURNS: not an attribute; known: pl::in_role<role>"),
     "cluster-barrier-attribute": (
         "PL_CLUSTER_BARRIER(met, pl::threads<32>);",
         1,
@@ -241,6 +243,7 @@ DECLARATIONS = (
     "PL_ROLE(r, pl::warps<1>); PL_TOKEN_IN(@); PL_ENTRY(r) { @::take(self); }",
     "PL_ROLE(r, pl::warps<1>); PL_BARRIER(@, pl::threads<32>); PL_ENTRY(r) { @::sync(self); }",
     "PL_ROLE(r, pl::warps<1>); PL_CLUSTER_BARRIER(@); PL_ENTRY(r) { @::sync(self); }",
+    "PL_ROLE(r, pl::warps<8>); PL_TURNS(@); PL_ENTRY(r) { @::take(self); @::pass(self); }",
     "PL_ROLE(r, pl::warps<1>); PL_MBARRIER(@, pl::arrivals<1>); PL_ENTRY(r) { @::wait(self, 0, 0); }",
     'PL_ROLE(r, pl::warps<1>); PL_COUNTERS(@, "4"); PL_SIGNAL_IN(s, @, gpu); PL_ENTRY(r) { s::await(self, 0, 1); }',
     'PL_ROLE(r, pl::warps<1>); PL_COUNTERS(f, "4"); PL_SIGNAL_OUT(@, f, gpu); PL_ENTRY(r) { @::add(self, 0); }',
@@ -262,7 +265,7 @@ def test_any_other_name_can_be_used() -> None:
         f"PL_COMPONENT(x{n}_{m}) {{\n{declaration.replace('@', name)}\n}}\n"
         for n, name in enumerate(NAMES.split())
         for m, declaration in enumerate(DECLARATIONS)
-        if name != "pl_mine" or m > 8  # names with pl_ are those of the classes' own functions
+        if name != "pl_mine" or m > 9  # names with pl_ are those of the classes' own functions
     ]
     more = (
         "PL_COMPONENT(y) {\nPL_ROLE(grid, pl::warps<1>);\nPL_ROLE(x, pl::warps<1>);\nPL_ROLE(x_text, pl::warps<1>);\n"

@@ -54,6 +54,7 @@ EXPECTED: list[dict[str, Any]] = [
     {"op": "barrier", "name": "met", "threads": 256, "role": "run"},
     {"op": "mbarrier", "name": "full", "arrivals": 2, "count": 3, "role": "run"},
     {"op": "cluster_barrier", "name": "together", "role": "run"},
+    {"op": "turns", "name": "order", "role": "run"},
     {"op": "tmem", "name": "kept", "columns": 64, "live": [1, 2], "role": "run"},
     {"op": "param", "name": "map", "type": "tensor_map", "port": "ab", "part": 1, "bytes": 128, "align": 64},
     {

@@ -12,7 +12,7 @@ from typing import Literal
 from pipelink.analysis.protocol.callers import Steps
 from pipelink.analysis.protocol.language import place_of
 from pipelink.ir.attributes import SymbolRef
-from pipelink.ir.views import ClusterBarrier, Connect, Kernel, Pool, Port, Program
+from pipelink.ir.views import ClusterBarrier, Connect, Kernel, Pool, Port, Program, Turns
 from pipelink.ir.views import Role as RoleView
 from pipelink.model.demand import (
     ALWAYS,
@@ -32,10 +32,11 @@ from pipelink.model.graph import ConnectionGraph
 from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.support.diagnostics import Diagnostics, Location, Note
 from pipelink.support.protocol import Callers
-from pipelink.target import WARP_THREADS, target
+from pipelink.target import WARP_THREADS, WARPGROUP_WARPS, target
 from pipelink.transfers import BY_NAME, legal
 from pipelink.transfers.base import End, Plan, Site, Transfer
 from pipelink.transfers.stream import TMEM_ALIGN
+from pipelink.transfers.turns import MEETING, warpgroups
 
 TMEM_WORD = "tensor memory"  # key of the shared-memory word that holds where the allocation begins
 TMEM_WORD_BYTES = 4
@@ -61,6 +62,15 @@ class MeetingPlan:
     unit: Literal["thread", "warp"]
 
 
+@dataclass(frozen=True)
+class TurnsPlan:
+    """An order of a role's warpgroups, with the key of each one's barrier."""
+
+    instance: str
+    name: str
+    keys: tuple[str, ...]
+
+
 @dataclass
 class Built:
     """The problem and what its keys stand for; ``plans`` by the index of the connection."""
@@ -69,6 +79,7 @@ class Built:
     plans: dict[int, Plan]
     locals: list[LocalPlan]
     meetings: list[MeetingPlan]
+    turns: list[TurnsPlan]
 
 
 def build(
@@ -82,7 +93,8 @@ def build(
     """The problem of one kernel.  ``avoid`` holds (connect, transfer) pairs that an earlier attempt ruled out; without
     ``elect`` every thread that touches a slot arrives for itself.
 
-    Reports ``ambiguous-role``, ``no-transfer`` and ``arrival-disagreement``; raises LinkError ``unknown-target``.
+    Reports ``ambiguous-role``, ``unaligned-warpgroup``, ``no-transfer`` and ``arrival-disagreement``; raises LinkError
+    ``unknown-target``.
     """
     return _Builder(program, kernel, diagnostics, avoid, elect).run()
 
@@ -121,6 +133,7 @@ class _Builder:
         self.plans: dict[int, Plan] = {}
         self.locals: list[LocalPlan] = []
         self.meetings: list[MeetingPlan] = []
+        self.turns: list[TurnsPlan] = []
         self.ends: dict[SymbolRef, End | None] = {}
 
     def run(self) -> Built:
@@ -152,7 +165,7 @@ class _Builder:
             name=kernel.name,
             location=kernel.location,
         )
-        return Built(problem, self.plans, self.locals, self.meetings)
+        return Built(problem, self.plans, self.locals, self.meetings, self.turns)
 
     # -- roles and what instances own
 
@@ -197,6 +210,8 @@ class _Builder:
             )
         for meeting in component.cluster_barriers.values():
             self.cluster_barrier(name, meeting)
+        for turns in component.turns.values():
+            self.order(name, turns)
         for tmem in component.tmem.values():
             key = f"{name}::{tmem.name}"
             self.columns.append(
@@ -219,6 +234,25 @@ class _Builder:
         arrivals = (role.warps if elected else role.thread_count) * self.kernel_ctas
         self.mbarriers.append(Mbarriers(key, 1, arrivals, barrier.location))
         self.meetings.append(MeetingPlan(key, name, barrier.name, "warp" if elected else "thread"))
+
+    def order(self, name: str, turns: Turns) -> None:
+        """A barrier for each warpgroup of the one role whose warpgroups take turns."""
+        users = self.lifetimes.users(name, turns.role)
+        if len(users) != 1:
+            self.ambiguous(f"order of turns '@{name}::@{turns.name}'", users, turns.location)
+            return
+        role = self.role_view(users[0])
+        if not warpgroups(role):
+            has = "one thread" if role.one_thread else f"{role.warps} warp{'s' if role.warps > 1 else ''}"
+            message = f"the warpgroups of {spelled(users[0])} take turns by '@{name}::@{turns.name}', and it has {has}"
+            notes = [Note("the role is declared here", role.location)]
+            hint = f"two warpgroups or more: {2 * WARPGROUP_WARPS} warps, {3 * WARPGROUP_WARPS}, …"
+            self.diagnostics.error("unaligned-warpgroup", message, turns.location, notes=notes, hint=hint)
+            return
+        keys = tuple(f"{name}::{turns.name}[{number}]" for number in range(warpgroups(role)))
+        scope = self.lifetimes.scope(users)
+        self.barriers += [Barrier(key, MEETING, scope, turns.location) for key in keys]
+        self.turns.append(TurnsPlan(name, turns.name, keys))
 
     def pool(self, name: str, pool: Pool) -> None:
         """Pages lent at run time to any role: at least as many as one borrower takes at once."""

@@ -15,9 +15,10 @@ from pipelink.ir.views import Component, Connect, Instance, Kernel, Port, Progra
 from pipelink.model.demand import spelled
 from pipelink.model.lifetimes import Lifetimes
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location
-from pipelink.target import MAX_CLUSTER, PARAMETER_BYTES
+from pipelink.target import MAX_CLUSTER, NAMED_BARRIERS, PARAMETER_BYTES
 from pipelink.transfers import placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
+from pipelink.transfers.turns import warpgroups
 
 MOST: Final = 1 << 16  # mbarriers, words or slots of a group; more fill no shared memory
 
@@ -68,6 +69,8 @@ def validate(kernel: Kernel, components: Mapping[str, Component], diagnostics: D
         validator.instance(instance, components[instance.component])
     if kernel.exclusives and len(diagnostics.errors) == before:
         validator.groups()
+    if len(diagnostics.errors) == before:
+        validator.turns()
     for connect in kernel.connects:
         validator.connect(connect)
     return len(diagnostics.errors) == before
@@ -152,6 +155,7 @@ class _Validator:
             ("tmem", placed.tmem, component.tmem),
             ("mbarriers", placed.mbarriers, component.mbarriers),
             ("cluster_barriers", placed.cluster_barriers, component.cluster_barriers),
+            ("turns", placed.turns, component.turns),
             ("pools", placed.pools, component.pools),
             ("locals", placed.locals, [p.name for p in component.ports.values() if p.direction == "local"]),
             ("params", placed.params, component.params),
@@ -203,6 +207,28 @@ class _Validator:
         for name in placed.meetings.keys() - {group.name for group in kernel.exclusives}:
             message = f"the placement of kernel '{kernel.name}' has exclusive group '{name}', which it does not declare"
             self.error(message, kernel.location)
+
+    def turns(self) -> None:
+        """A barrier for each warpgroup of the one role whose warpgroups take turns."""
+        kernel = self.kernel
+        lifetimes = Lifetimes(Program(kernel.op, dict(self.components), (kernel,)), kernel)
+        for name, instance in kernel.instances.items():
+            for turns, barriers in placed_instance(instance).turns.items():
+                what = f"'@{name}::@{turns}'"
+                users = lifetimes.users(name, lifetimes.components[name].turns[turns].role)
+                if len(users) != 1:
+                    message = f"order of turns {what} is used by {len(users)} roles; it needs exactly one"
+                    self.error(message, instance.location)
+                    continue
+                of, _, role = users[0].partition("::")
+                count = warpgroups(lifetimes.components[of].roles[role])
+                if len(barriers) != count or not count:
+                    message = f"{what} is placed on {len(barriers)} named barriers, {count} warpgroups of "
+                    self.error(f"{message}{spelled(users[0])} take turns", instance.location)
+                elif any(barrier.id >= NAMED_BARRIERS for barrier in barriers):
+                    listed = ", ".join(str(barrier.id) for barrier in barriers)
+                    message = f"{what} is placed on named barriers {listed}, a CTA has 0 to {NAMED_BARRIERS - 1}"
+                    self.error(message, instance.location)
 
     # -- connections
 

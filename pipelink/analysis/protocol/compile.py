@@ -7,6 +7,7 @@ each part of the kernel whose roles have nothing in common.
 from __future__ import annotations
 
 import itertools
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -26,6 +27,7 @@ from pipelink.support import limits
 from pipelink.support.protocol import Action, Block, Choose, Protocol, Rank, Repeat, Until
 from pipelink.transfers import CLUSTER_CTAS, placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
+from pipelink.transfers.turns import WARPGROUP
 
 
 @dataclass(eq=False, repr=False)
@@ -171,6 +173,8 @@ class Compiler:
     def _alike(self, turns: list[Turn]) -> bool:
         """Whether the same threads take every step of a group's roles, which are then one agent's."""
         threads = {turn.role.thread_count for turn in turns}
+        if len(turns) > 1 and any(self._orders(turn.instance, turn.protocol.body) for turn in turns):
+            return False
         return len(threads) == 1 and not any(
             n < max(threads)
             for turn in turns
@@ -199,11 +203,14 @@ class Compiler:
         first = self.placed(turn.instance).roles[role.name].first_thread
         inner = self._callers(turn.instance, turn.protocol.body, 0)
         apart = any(self.waits_apart(one.instance, one.protocol.body, threads) for one in own)
-        edges = sorted({0, threads, *(n for n in inner if n < threads)})
+        parts = sorted({0, *(n for n in inner if n < threads)})
+        orders = self._orders(turn.instance, turn.protocol.body)
+        edges = sorted({threads, *parts, *(range(0, threads, WARPGROUP) if orders else ())})
         lane = turn.name + (f", CTA {cta}" if self.ctas > 1 else "")
         for begin, end in itertools.pairwise(edges):
             part = "" if len(edges) == 2 else f", threads {begin}-{end - 1}" if end - begin > 1 else f", thread {begin}"
             agent = Agent(lane + part, turn.key, cta, first + begin, end - begin, role.location)
+            agent.part = bisect(parts, begin)
             agent.pc = self.system.counter()
             self.system.counter()
             self.system.agents.append(agent)
@@ -215,7 +222,9 @@ class Compiler:
                     writer.leave(before)
                     count = threads if alike else threads + before.role.thread_count
                     writer.turn("sync", self._change(before, one, count), one)
+                writer.orders("begin", orders)
                 writer.block(one.instance, one.protocol, one.role.name, one.protocol.body)
+                writer.orders("end", orders)
             if not alike and at + 1 < len(turns):
                 after = turns[at + 1]
                 writer.turn("arrive", self._change(turn, after, threads + after.role.thread_count), turn)
@@ -241,6 +250,25 @@ class Compiler:
                         yield from self._callers(instance, way, depth)
                 case _:
                     pass
+
+    def _orders(self, instance: str, block: Block, depth: int = 0) -> tuple[tuple[str, str], ...]:
+        """The orders of turns, by instance and name, that steps of a role go by, those of what it calls too."""
+        found: dict[tuple[str, str], None] = {}
+        for step in steps_of(block):
+            called: str | None = None
+            match step:
+                case Action(subject=subject, verb="call"):
+                    called = subject
+                case Action(subject=subject) if subject in self.by_name[instance].turns:
+                    found[instance, subject] = None
+                case Repeat(count=str(count)) if count in self.by_name[instance].ports:
+                    called = count
+                case _:
+                    pass
+            answer = self.answer(instance, called) if called is not None and depth < limits.CALLS else None
+            if answer is not None:
+                found |= dict.fromkeys(self._orders(answer[0], self.protocol(*answer).body, depth + 1))
+        return tuple(found)
 
     def waits_apart(self, instance: str, block: Block, threads: int, depth: int = 0) -> bool:
         """Whether fewer than so many threads wait for something by themselves."""

@@ -26,6 +26,7 @@ from pipelink.support.diagnostics import UNKNOWN, Diagnostics, Location, Note
 from pipelink.support.trace import Step, Trace
 
 #: Of arrivals that may fall into a round that is not theirs.
+_TURNS = "every warpgroup passes each turn once, after it took it, and all take equally many"
 _ROUNDS = "before arriving again, wait for something that the others do behind their sync, or use two barriers in turn"
 
 
@@ -189,7 +190,7 @@ class _Verdict:
             return _Said(
                 "barrier-participation",
                 f"{self.lane(number)} waits for ever {self.what(number)}, and no others come",
-                f"its users have {self.values[named.state]} threads together",
+                _TURNS if named.turns else f"its users have {self.values[named.state]} threads together",
             )
         if not waited:
             return _Said(
@@ -222,7 +223,8 @@ class _Verdict:
         if isinstance(step, Meet) and self.system.named[step.named].cluster:
             return "all CTAs have to come equally often: by calls and named choices only as cluster_lockstep promises"
         if isinstance(step, Meet):
-            return "all who take part in a barrier have to come equally often"
+            often = "all who take part in a barrier have to come equally often"
+            return _TURNS if self.system.named[step.named].turns else often
         mine = self.end(number)
         if mine is None:
             return None
@@ -381,15 +383,16 @@ class _Verdict:
         assert isinstance(found.step, Meet)
         named, does = self.system.named[found.step.named], f"{self.me}: {self.doing}"
         hint: str | None = None
+        rounds = _TURNS if named.turns else _ROUNDS
         match found:
             case violations.PartOfWarp():
                 message = f"{does} is reached by part of a warp, and the barrier is aligned"
             case violations.OtherCount(threads=threads):
                 message = f"{does} counts {threads} threads at {named.title}, others count {named.threads}"
             case violations.MetTwice():
-                message, hint = f"{does} arrives twice in one round of the barrier", _ROUNDS
+                message, hint = f"{does} arrives twice in one round of the barrier", rounds
             case violations.RoundOverrun():
-                message, hint = f"{does} arrives at {named.title} and the round before may not be over", _ROUNDS
+                message, hint = f"{does} arrives at {named.title} and the round before may not be over", rounds
             case violations.Crowd(threads=threads):
                 message = f"{does} brings {threads} threads to {named.title}, which counts {named.threads}"
                 hint = f"its users are {', '.join(named.names)}"

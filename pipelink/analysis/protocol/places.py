@@ -49,21 +49,29 @@ def accesses(
     made: dict[tuple[int, int, bool], Access] = {}
     numbers = {id(agent): number for number, agent in enumerate(agents)}
 
+    def own(user: int, agent: Agent, divided: bool) -> bool:
+        """Whether an access is the agent's own, or that of another warpgroup that has another part to itself."""
+        other = agents[user]
+        return other is agent or (
+            divided and (other.role, other.cta, other.part) == (agent.role, agent.cta, agent.part)
+        )
+
     def make(agent: Agent, touch: tuple[int, bool]) -> Access:
         number, (place, write) = numbers[id(agent)], touch
         key = (number, place, write)
         if key not in made:
             need = 0
             for other in (place, *shared[place]):
-                apart = agent.several and not (other == place and places[place].private)
+                divided = other == place and places[place].private
+                apart = agent.several and not divided
                 for user, record in places[other].writes.items():
                     alike = agents[user].cta == agent.cta or (other == place and places[place].peers)
                     sibling = agents[user].role == agent.role and alike
-                    if not (write and sibling) and (user != number or apart):
+                    if not (write and sibling) and (apart or not own(user, agent, divided)):
                         need |= record
                 if write:
                     for user, record in places[other].reads.items():
-                        if user != number or apart:
+                        if apart or not own(user, agent, divided):
                             need |= record
             record = (places[place].writes if write else places[place].reads)[number]
             made[key] = Access(need, record, not agent.several, write, place)

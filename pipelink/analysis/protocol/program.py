@@ -1,6 +1,7 @@
 """What the roles of a placed kernel do, as data: agents with their steps, barriers, slots and who touches what.
 
-An *agent* is the threads of a role that take the same steps: all of them, or a part where a step is taken ``by`` some.
+An *agent* is the threads of a role that take the same steps: all of them, or a part where a step is taken ``by`` some,
+or a warpgroup where they take turns.
 Its protocol is flat code, a list of operations, which name each other by their numbers in it.  Counters of a state lie
 in one list of integers, at the indices that stand here.  What is ordered before what is known by sets of *records*: the
 last write or read of a place by an agent, the completion of a barrier, the last take of a token.  A record is one bit;
@@ -286,6 +287,7 @@ class Agent:
     symbols: list[frozenset[int]] = field(default_factory=list[frozenset[int]])  # used from an operation on
     endpoints: list[Endpoint] = field(default_factory=list[Endpoint])
     own: int = 0  # its records
+    part: int = 0  # agents of a role with one number take the same steps: warpgroups that take turns
     pc: int = 0  # index of its program counter; then whether it waits inside a named barrier
 
     def arrivals(self) -> Iterator[Signal]:
@@ -330,6 +332,7 @@ class Named:
     threads: int
     state: int
     cluster: bool = False
+    turns: bool = False  # a warpgroup waits there for its turn
     record: int = 0
     users: list[int] = field(default_factory=list[int])
     names: list[str] = field(default_factory=list[str])

@@ -147,7 +147,7 @@ class Resources:
     @staticmethod
     def meets(component: Component) -> bool:
         """Whether a component's threads can wait for each other: only then can one read what another wrote."""
-        return bool(component.barriers or component.cluster_barriers)
+        return bool(component.barriers or component.cluster_barriers or component.turns)
 
     def slots(self, cta: int, key: tuple[str, str], port: Port, placed: RingPlacement | LocalRing) -> list[int]:
         """The places of a ring's slots."""

@@ -21,6 +21,7 @@ from pipelink.support.protocol import Action, Block, Choose, Protocol, Rank, Rep
 from pipelink.support.protocol_text import place_in
 from pipelink.target import WARP_THREADS
 from pipelink.transfers import placement_of
+from pipelink.transfers.turns import WARPGROUP
 
 if TYPE_CHECKING:
     from pipelink.analysis.protocol.compile import Compiler, Turn
@@ -365,6 +366,9 @@ class Writer:
         if name in component.cluster_barriers:
             self.cluster_meet(instance, component, name, label)
             return
+        if name in component.turns:
+            self.order(action.verb, instance, name, label)
+            return
         if name in component.mbarriers:
             end = self.resources.own_mbarrier(self.index, instance, name, label, action.verb == "arrive")
             if action.verb == "wait":
@@ -375,7 +379,7 @@ class Writer:
             return
         if name in component.barriers:
             barrier = self.compiler.placed(instance).barriers[name]
-            part = self.callers % 32
+            part = self.callers % WARP_THREADS
             self.meet(
                 action.verb, barrier, f"@{instance}::@{name}", label, component.barriers[name].location, bool(part)
             )  # fmt: skip
@@ -398,6 +402,31 @@ class Writer:
         place = self.compiler.meeting(("cluster", reference), self.role.thread_count * ctas)
         where = component.cluster_barriers[name].location
         self.meet("sync", place, reference, label, where, cluster=True)
+
+    def orders(self, verb: str, orders: tuple[tuple[str, str], ...]) -> None:
+        """What the linker adds where a role whose warpgroups take turns begins, and where it ends: the last one makes
+        the first turn, and the first one takes the last."""
+        taking = (
+            range(self.role.thread_count - WARPGROUP, self.role.thread_count) if verb == "begin" else range(WARPGROUP)
+        )
+        for instance, name in orders if self.begin in taking else ():
+            self.order(verb, instance, name, name)
+
+    def order(self, verb: str, instance: str, name: str, label: str) -> None:
+        """A warpgroup waits for its turn at its own barrier, and passes it on at that of the next."""
+        placed, waits = self.compiler.placed(instance).turns[name], verb in ("take", "end")
+        barrier = placed[(self.begin // WARPGROUP + (not waits)) % len(placed)]
+        where = self.compiler.by_name[instance].turns[name].location
+        number = self.resources.barrier_of_threads(self.index, barrier, f"@{instance}::@{name}", where)
+        self.system.named[number].turns = True
+        step = self.emit(
+            ops.Meet(
+                text=f"{verb} {label}", named=number, threads=barrier.threads, waits=waits,
+                partial=bool(self.callers % WARP_THREADS),
+            )
+        )  # fmt: skip
+        if verb in ("begin", "end"):
+            step.location = where
 
     def leave(self, turn: Turn) -> None:
         """A role that ends its turn holds no slot of a ring in which another reads on, which would not know of it."""

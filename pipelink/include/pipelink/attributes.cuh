@@ -22,6 +22,8 @@ enum class about {
 #define PL_KNOWN_ON_MBARRIER_ "pl::arrivals<n>, pl::count<n>, pl::in_role<role>"
 #define PL_ON_CLUSTER_BARRIER_ about::role
 #define PL_KNOWN_ON_CLUSTER_BARRIER_ "pl::in_role<role>"
+#define PL_ON_TURNS_ about::role
+#define PL_KNOWN_ON_TURNS_ "pl::in_role<role>"
 #define PL_ON_TMEM_ about::live, about::role
 #define PL_KNOWN_ON_TMEM_ "pl::live<begin, end>, pl::in_role<role>"
 #define PL_ON_RING_ about::ring, about::touch, about::ends, about::empty, about::pair, about::cache, about::role

@@ -146,6 +146,22 @@ struct cluster_barrier<Barrier, detail::attributes<A...>> {
   static __device__ __forceinline__ void sync(self s) { Barrier::pl_sync(s.id, s.frame); }
 };
 
+// An order among the warpgroups of a role: each takes its turn when the one before has passed it on, again and again in
+// the order of their numbers; the first turn is that of warpgroup 0.  What a warpgroup did before it passed comes before
+// what the next one does.  A warpgroup passes as often as it takes, and all of them equally often.
+template <class Turns, class Attributes>
+struct turns;
+template <class Turns, class... A>
+struct turns<Turns, detail::attributes<A...>> {
+  static_assert((true && ... && detail::is_one_of<A, PL_ON_TURNS_>()),
+                "PL_TURNS: not an attribute; known: " PL_KNOWN_ON_TURNS_);
+  PL_STATIC_FN_ void pl_write(detail::writer& w) { detail::write_all<A...>(w); }
+  // Waits until it is the turn of the calling thread's warpgroup, all of whose threads call this.
+  static __device__ __forceinline__ void take(self s) { Turns::pl_take(s.id, s.frame); }
+  // The next warpgroup's turn begins: after the last one's, that of the first.
+  static __device__ __forceinline__ void pass(self s) { Turns::pl_pass(s.id, s.frame); }
+};
+
 // Columns of tensor memory (sm_100a, sm_103a, sm_110a), in the CTA's one allocation, which the linker makes and frees.
 template <class Tmem, int Columns, class... A>
 struct tensor_memory {
@@ -351,6 +367,17 @@ struct parameter<tile_map<Tile>> {
     static __device__ void pl_sync(int, void*);                                                       \
   };                                                                                                  \
   PL_RECORD_(nm, nm, "cluster_barrier", nm)                                                           \
+  static_assert(true, "")
+
+// PL_TURNS(turn);  turn::take(self), turn::pass(self): the warpgroups of the role take turns, in the order of their numbers.
+#define PL_TURNS(nm, ...)                                                                         \
+  PL_HERE_                                                                                        \
+  PL_USABLE_(nm, "PL_TURNS: turns are not named like their operations, nor pl_...", "take pass")  \
+  struct nm : ::pl::turns<nm, ::pl::detail::attributes<__VA_ARGS__>> {                            \
+    static __device__ void pl_take(int, void*);                                                   \
+    static __device__ void pl_pass(int, void*);                                                   \
+  };                                                                                              \
+  PL_RECORD_(nm, nm, "turns", nm)                                                                 \
   static_assert(true, "")
 
 // PL_TMEM(accumulator, 128);  accumulator::address(self) is a tensor-memory address.

@@ -19,6 +19,7 @@ DECLARED = {
     "BARRIER": ("barrier", [()]),
     "MBARRIER": ("mbarrier", [()]),
     "CLUSTER_BARRIER": ("cluster_barrier", [()]),
+    "TURNS": ("turns", [()]),
     "TMEM": ("tmem", [()]),
     "RING": ("port", [("stream", "out"), ("stream", "in")]),
     "LOCAL": ("port", [("stream", "local")]),

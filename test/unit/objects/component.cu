@@ -19,6 +19,7 @@ PL_STATE(rows, work_item);
 PL_BARRIER(met, pl::threads<256>, pl::in_role<run>);
 PL_MBARRIER(full, pl::arrivals<2>, pl::count<3>, pl::in_role<run>);
 PL_CLUSTER_BARRIER(together, pl::in_role<run>);
+PL_TURNS(order, pl::in_role<run>);
 PL_TMEM(kept, 64, pl::live<1, 2>, pl::in_role<run>);
 PL_PARAM(map, pl::tensor_map<ab, 1>);
 PL_PARAM(half, pl::tensor_map<ab, 0, pl::box<64, 64>>);

@@ -111,6 +111,16 @@ def test_python_contract_of_a_cluster() -> None:
     assert contract.symbol("met", "pl_sync") == "_ZN2py3sum3met7pl_syncEiPv"
 
 
+def test_python_contract_of_turns() -> None:
+    contract = Contract("py::sum").role("run", 8).role("load", 1).turns("turn", role="run")
+    item = from_ltoir({"sm_90a": b"code"}, contract.protocol("run", "turn.take; turn.pass;"), name="sum.py")
+    module = builder.module(ir.new_context())
+    to_ir.declare(item, module)
+    (component,) = ir.verify(module).components.values()
+    assert component.turns["turn"].role == "run"
+    assert contract.symbol("turn", "pl_take") == "_ZN2py3sum4turn7pl_takeEiPv"
+
+
 def test_code_without_records_is_not_verified() -> None:
     code = toolchain.compile_ltoir("__device__ int f() { return 1; }", "f.cu", "sm_90a")
     item = from_ltoir({"sm_90a": code}, Contract("py::f"), name="f.py")
