@@ -315,13 +315,20 @@ def _attention(variant: str, dimension: int, **parts: str) -> Build:
 
 
 ATTENTION: dict[str, Build] = {
-    **{f"attention-{v}-{d}": _attention(v, d) for v in attention.VARIANTS for d in attention.SHAPES},
+    **{f"attention-{v}-{d}": _attention(v, d) for v in ("dense", "causal") for d in attention.SHAPES},
     "attention-dense-64-lse": _attention("dense", 64, output="lse"),
     "attention-causal-128-lse": _attention("causal", 128, output="lse"),
+}
+#: Sequences that stand one behind another.
+ATTENTION_VARLEN: dict[str, Build] = {
+    f"attention-{v}-{d}-lse": _attention(v, d, output="lse")
+    for v in ("varlen", "varlen-causal")
+    for d in attention.SHAPES
 }
 COMPOSITIONS: dict[str, Build] = (
     GEMMS
     | ATTENTION
+    | ATTENTION_VARLEN
     | CLUSTERS
     | STAGED
     | TENSOR_MEMORY

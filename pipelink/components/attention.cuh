@@ -30,14 +30,19 @@ __host__ __device__ constexpr attention_tile batched_tile(int m, int head, int g
                                                           bool valid) {
   return {m, head, head / group, batch, batch, queries, keys, 0, 0, 0, valid};
 }
-// A block of keys: `index` counts blocks of the sequence.
-enum block_kind : int { no_block, full_block, edge_block };  // none follows; all pairs count; the mask says which
+// A block of keys: `index` counts blocks of the sequence.  A kind from `edge_block` on says more to the mask.
+enum block_kind : int {
+  skipped_block = -1,  // none of the warpgroup's pairs counts: it lets keys and values go by
+  no_block,            // none follows
+  full_block,          // all pairs count
+  edge_block           // the mask says which
+};
 struct attention_block {
   int index, kind;
   __host__ __device__ constexpr explicit operator bool() const { return kind != no_block; }
 };
 
-constexpr int attention_columns = 128;  // keys of a block
+constexpr int attention_columns = 128;  // keys of a block, for heads of up to 128; a core of larger heads takes fewer
 // One warp's scores of 16 queries x `Keys` keys: value 4g + 2h + e of lane l is query l / 4 + 8h, key 8g + 2 * (l % 4) + e.
 template <int Keys>
 using scores_of = pl::fragment<float, Keys / 2>;
@@ -156,15 +161,18 @@ __device__ __forceinline__ void round_pairs(unsigned (&p)[M][4], const float (&s
 // where it does, slots and descriptors stay in uniform registers, and no product waits for them.
 __device__ __forceinline__ int uniform(int x) { return __shfl_sync(~0u, x, 0); }
 __device__ __forceinline__ bool uniform(bool x) { return __any_sync(~0u, x); }
+// Of walkers that never skip this is false before it comes to a vote, and what it guards is no code.
+__device__ __forceinline__ bool skipped(attention_block block) {
+  return block.kind == skipped_block && uniform(block.kind == skipped_block);
+}
 
-// The core: warpgroups with 64 each of a tile's `Rows` queries, in one role, since code of their own for each would not
-// stay in the instruction cache.  Q * K^T of a block and P * V of the one before are in flight together; while one
-// warpgroup computes exponentials, the others' products keep the tensor cores busy.
-template <class Element, int D, int Rows, class Q, class K, class V, class Work, class Blocks, class Score, class Mask,
-          class Sink, class Store>
+// The core: warpgroups with 64 each of a tile's `Rows` queries take blocks of N keys, in one role, since code of their
+// own for each would not stay in the instruction cache.  Q * K^T of a block and P * V of the one before are in flight
+// together; while one warpgroup computes exponentials, the others' products keep the tensor cores busy.
+template <class Element, int D, int Rows, int N, class Q, class K, class V, class Work, class Blocks, class Score,
+          class Mask, class Sink, class Store>
 __device__ __forceinline__ void attend(pl::self self, unsigned thread, float scale, Work work, Blocks blocks, Score score,
                                        Mask mask, Sink sink, Store store) {
-  constexpr int N = attention_columns;
   const int warpgroup = uniform(int(thread / 128)), first = thread / 32 * 16;
   const float base2 = scale * 1.4426950408889634f;
   for (int i = 0;; ++i) {
@@ -176,9 +184,9 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
     const int row = tile.m * Rows + first;
     pl::slot q_slot = Q::wait(self);
     const auto q = pl::wgmma::k_major(Q::template address<0>(self, q_slot) + warpgroup * (64 * 128));
-    const attention_block block = blocks(tile, 0);
+    const attention_block block = blocks(tile, 0, row);
     if (uniform(bool(block))) {
-      scores s;
+      scores_of<N> s;
       unsigned p[N / 16][4];
       // The maxima stand in both branches: behind them the compiler would have P * V awaited first.
       const auto raise = [&](attention_block block) {
@@ -187,48 +195,89 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
           softmax.raise(s.v, base2, factor);
           asm volatile("// all count");
         } else {
-          mask(s, tile, row, block.index * N);
+          mask(s, tile, row, block.index * N, block.kind);
           softmax.raise(s.v, base2, factor);
           asm volatile("// masked");
         }
       };
-      pl::slot k_slot = K::wait(self);
-      auto k = pl::wgmma::k_major(K::template address<0>(self, k_slot));
-      pl::wgmma::fence();
-      multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
-      attention_block next = blocks(tile, 1);  // asked for while products run: a walker may read lists
-      pl::wgmma::wait<0>();
-      K::release(self, k_slot);
-      raise(block);
-      softmax.exponentiate(s.v, base2, factor);
-      round_pairs<Element>(p, s.v);
-      for (int j = 2; uniform(bool(next)); ++j) {
-        k_slot = K::wait(self);
-        k = pl::wgmma::k_major(K::template address<0>(self, k_slot));
-        pl::wgmma::fence();
-        multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
-        pl::slot v_slot = V::wait(self);
-        const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
-        pl::wgmma::fence();
-        multiply_values<Element>(o.v, p, v);
-        const attention_block block = next;
-        next = blocks(tile, j);
-        pl::wgmma::wait<1>();
-        K::release(self, k_slot);
-        raise(block);
-        pl::wgmma::wait<0>();
-        V::release(self, v_slot);
+      const auto lower = [&] {
         softmax.exponentiate(s.v, base2, factor);
 #pragma unroll
         for (int n = 0; n < D / 2; ++n) o[n] *= factor[n / 2 % 2];
         round_pairs<Element>(p, s.v);
+      };
+      bool held = !skipped(block);  // whether the block before has left products to be made, in p
+      pl::slot k_slot = K::wait(self);
+      auto k = pl::wgmma::k_major(K::template address<0>(self, k_slot));
+      attention_block next;
+      if (held) {
+        pl::wgmma::fence();
+        multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
+        next = blocks(tile, 1, row);  // asked for while products run: a walker may read lists
+        pl::wgmma::wait<0>();
+        K::release(self, k_slot);
+        raise(block);
+        softmax.exponentiate(s.v, base2, factor);
+        round_pairs<Element>(p, s.v);
+      } else {
+        K::release(self, k_slot);
+        next = blocks(tile, 1, row);
+      }
+      for (int j = 2; uniform(bool(next)); ++j) {
+        k_slot = K::wait(self);
+        k = pl::wgmma::k_major(K::template address<0>(self, k_slot));
+        if (held && !skipped(next)) {
+          pl::wgmma::fence();
+          multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
+          pl::slot v_slot = V::wait(self);
+          const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
+          pl::wgmma::fence();
+          multiply_values<Element>(o.v, p, v);
+          const attention_block block = next;
+          next = blocks(tile, j, row);
+          pl::wgmma::wait<1>();
+          K::release(self, k_slot);
+          raise(block);
+          pl::wgmma::wait<0>();
+          V::release(self, v_slot);
+          lower();
+        } else if (held) {
+          pl::slot v_slot = V::wait(self);
+          const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
+          K::release(self, k_slot);
+          pl::wgmma::fence();
+          multiply_values<Element>(o.v, p, v);
+          next = blocks(tile, j, row);
+          pl::wgmma::wait<0>();
+          V::release(self, v_slot);
+          held = false;
+        } else if (skipped(next)) {
+          pl::slot v_slot = V::wait(self);
+          K::release(self, k_slot);
+          V::release(self, v_slot);
+          next = blocks(tile, j, row);
+        } else {
+          pl::wgmma::fence();
+          multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
+          pl::slot v_slot = V::wait(self);
+          const attention_block block = next;
+          next = blocks(tile, j, row);
+          pl::wgmma::wait<0>();
+          K::release(self, k_slot);
+          raise(block);
+          V::release(self, v_slot);
+          lower();
+          held = true;
+        }
       }
       Q::release(self, q_slot);
       pl::slot v_slot = V::wait(self);
-      const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
-      pl::wgmma::fence();
-      multiply_values<Element>(o.v, p, v);
-      pl::wgmma::wait<0>();
+      if (held) {
+        const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
+        pl::wgmma::fence();
+        multiply_values<Element>(o.v, p, v);
+        pl::wgmma::wait<0>();
+      }
       V::release(self, v_slot);
     } else {
       Q::release(self, q_slot);
@@ -246,18 +295,18 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
 PL_TYPE(plc::attention_tile, "plc::attention_tile");
 PL_TYPE(plc::attention_block, "plc::attention_block");
 
-// The ports of loader and core, by element, queries of a tile and head dimension.
-#define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, D)                                                                   \
+// The ports of loader and core, by element, queries of a tile, keys of a block and head dimension.
+#define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, KEYS, D)                                                             \
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);                                                \
     PL_OUT(q, plc::attention_rows<ELEMENT, ROWS, D>, pl::ring<1, 2>, pl::by_tma);                                      \
-    PL_OUT(k, plc::attention_rows<ELEMENT, plc::attention_columns, D>, pl::ring<2, 4>, pl::by_tma);                    \
-    PL_OUT(v, plc::attention_rows<ELEMENT, plc::attention_columns, D>, pl::ring<2, 4>, pl::by_tma);                    \
+    PL_OUT(k, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_tma);                                      \
+    PL_OUT(v, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_tma);                                      \
     PL_CALL(work, plc::attention_tile(int));                                                                           \
-    PL_CALL(blocks, plc::attention_block(plc::attention_tile, int));                                                   \
+    PL_CALL(blocks, plc::attention_block(plc::attention_tile, int, int));                                              \
     PL_PARAM(map_q, pl::tensor_map<q, 0, pl::box<1, ROWS, 1, 64>>);                                                    \
-    PL_PARAM(map_k, pl::tensor_map<k, 0, pl::box<1, plc::attention_columns, 1, 64>>);                                  \
-    PL_PARAM(map_v, pl::tensor_map<v, 0, pl::box<1, plc::attention_columns, 1, 64>>);                                  \
+    PL_PARAM(map_k, pl::tensor_map<k, 0, pl::box<1, KEYS, 1, 64>>);                                                    \
+    PL_PARAM(map_v, pl::tensor_map<v, 0, pl::box<1, KEYS, 1, 64>>);                                                    \
     PL_TENSOR(q, ELEMENT, "B, SQ, H, " #D, pl::read);                                                                  \
     PL_TENSOR(k, ELEMENT, "B, SK, HK, " #D, pl::read);                                                                 \
     PL_TENSOR(v, ELEMENT, "B, SK, HK, " #D, pl::read);                                                                 \
@@ -269,48 +318,51 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
                 "repeat work { q.acquire; q.copy; choose some { k.acquire; k.copy; "                                   \
                 "repeat blocks { k.acquire; k.copy; v.acquire; v.copy; } v.acquire; v.copy; } or { } }");              \
     PL_ENTRY(load) {                                                                                                   \
-      constexpr int N = plc::attention_columns;                                                                        \
       for (int i = 0; auto tile = work(self, i); ++i) {                                                                \
         plc::load_head<q, ROWS, D>(self, map_q(self), tile.head, tile.q_begin + tile.m * ROWS, tile.batch);            \
-        auto block = blocks(self, tile, 0);                                                                            \
+        auto block = blocks(self, tile, 0, tile.m * ROWS);                                                             \
         if (!block) continue;                                                                                          \
-        plc::load_head<k, N, D>(self, map_k(self), tile.kv_head, tile.kv_begin + block.index * N, tile.kv_batch);                         \
-        for (int j = 1; auto next = blocks(self, tile, j); ++j) {                                                      \
-          plc::load_head<k, N, D>(self, map_k(self), tile.kv_head, tile.kv_begin + next.index * N, tile.kv_batch);                        \
-          plc::load_head<v, N, D>(self, map_v(self), tile.kv_head, tile.kv_begin + block.index * N, tile.kv_batch);                       \
+        plc::load_head<k, KEYS, D>(self, map_k(self), tile.kv_head,                                                    \
+                                   tile.kv_begin + block.index * KEYS, tile.kv_batch);                                 \
+        for (int j = 1; auto next = blocks(self, tile, j, tile.m * ROWS); ++j) {                                       \
+          plc::load_head<k, KEYS, D>(self, map_k(self), tile.kv_head,                                                  \
+                                     tile.kv_begin + next.index * KEYS, tile.kv_batch);                                \
+          plc::load_head<v, KEYS, D>(self, map_v(self), tile.kv_head,                                                  \
+                                     tile.kv_begin + block.index * KEYS, tile.kv_batch);                               \
           block = next;                                                                                                \
         }                                                                                                              \
-        plc::load_head<v, N, D>(self, map_v(self), tile.kv_head, tile.kv_begin + block.index * N, tile.kv_batch);                         \
+        plc::load_head<v, KEYS, D>(self, map_v(self), tile.kv_head,                                                    \
+                                   tile.kv_begin + block.index * KEYS, tile.kv_batch);                                 \
       }                                                                                                                \
     }                                                                                                                  \
   }
 
-#define PLC_ATTENTION_CORE(NAME, ELEMENT, ROWS, D, REGISTERS)                                                          \
+#define PLC_ATTENTION_CORE(NAME, ELEMENT, ROWS, KEYS, D, REGISTERS)                                                    \
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ROLE(attend, pl::warps<ROWS / 16>, REGISTERS);                                                                  \
     PL_IN(q, plc::attention_rows<ELEMENT, ROWS, D>, pl::ring<1, 2>, pl::by_wgmma);                                     \
-    PL_IN(k, plc::attention_rows<ELEMENT, plc::attention_columns, D>, pl::ring<2, 4>, pl::by_wgmma);                   \
-    PL_IN(v, plc::attention_rows<ELEMENT, plc::attention_columns, D>, pl::ring<2, 4>, pl::by_wgmma);                   \
+    PL_IN(k, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_wgmma);                                     \
+    PL_IN(v, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_wgmma);                                     \
     PL_CALL(work, plc::attention_tile(int));                                                                           \
-    PL_CALL(blocks, plc::attention_block(plc::attention_tile, int));                                                   \
-    PL_CALL(score, void(plc::scores&, plc::attention_tile, int, int));                                                 \
-    PL_CALL(mask, void(plc::scores&, plc::attention_tile, int, int));                                                  \
+    PL_CALL(blocks, plc::attention_block(plc::attention_tile, int, int));                                              \
+    PL_CALL(score, void(plc::scores_of<KEYS>&, plc::attention_tile, int, int));                                        \
+    PL_CALL(mask, void(plc::scores_of<KEYS>&, plc::attention_tile, int, int, int));                                    \
     PL_CALL(sink, void(plc::row_pair&, plc::attention_tile, int));                                                     \
     PL_CALL(store, void(pl::fragment<float, D / 2>&, plc::row_pair&, plc::attention_tile, int));                       \
     PL_PARAM(scale, float);                                                                                            \
     PL_PROTOCOL(attend,                                                                                                \
-                "repeat work { q.wait; choose some { k.wait; k.release; score; choose { mask; } or { } "               \
-                "repeat blocks { k.wait; v.wait; k.release; score; choose { mask; } or { } v.release; } "              \
-                "q.release; v.wait; v.release; } or { q.release; } sink; store; }");                                   \
+                "repeat work { q.wait; choose some { k.wait; k.release; choose { score; choose { mask; } or { } } "    \
+                "or { } repeat blocks { k.wait; v.wait; k.release; choose { score; choose { mask; } or { } } or { } "  \
+                "v.release; } q.release; v.wait; v.release; } or { q.release; } sink; store; }");                      \
     PL_ENTRY(attend) {                                                                                                 \
-      plc::attend<ELEMENT, D, ROWS, q, k, v>(                                                                          \
+      plc::attend<ELEMENT, D, ROWS, KEYS, q, k, v>(                                                                    \
           self, attend::thread(self), scale(self), [=](int i) { return work(self, i); },                               \
-          [=](plc::attention_tile tile, int j) { return blocks(self, tile, j); },                                      \
-          [=](plc::scores& s, plc::attention_tile tile, int row, int column) {                                         \
+          [=](plc::attention_tile tile, int j, int row) { return blocks(self, tile, j, row); },                        \
+          [=](plc::scores_of<KEYS>& s, plc::attention_tile tile, int row, int column) {                                \
             score(self, s, tile, row, column);                                                                         \
           },                                                                                                           \
-          [=](plc::scores& s, plc::attention_tile tile, int row, int column) {                                         \
-            mask(self, s, tile, row, column);                                                                          \
+          [=](plc::scores_of<KEYS>& s, plc::attention_tile tile, int row, int column, int kind) {                      \
+            mask(self, s, tile, row, column, kind);                                                                    \
           },                                                                                                           \
           [=](plc::row_pair& logits, plc::attention_tile tile, int row) { sink(self, logits, tile, row); },            \
           [=](pl::fragment<float, D / 2>& o, plc::row_pair& log_sum, plc::attention_tile tile, int row) {              \

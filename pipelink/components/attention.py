@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Variant:
-    """Components of sources ``attention_walkers``, ``attention_masks`` and ``attention_loader``; ``{d}`` stands for the
-    dimension of a head, ``{rows}`` for the queries of a tile."""
+    """Components of sources ``attention_walkers``, ``attention_masks`` and ``attention_loader``, or of another that
+    stands in front of ``/``; ``{d}`` stands for the dimension of a head, ``{rows}`` for the queries of a tile."""
 
     walker: str
     mask: str
@@ -31,6 +31,8 @@ SHAPES: Final = {128: 128, 64: 192}
 VARIANTS: Final = {
     "dense": Variant("attention_dense", "attention_edge"),
     "causal": Variant("attention_causal_{rows}", "attention_causal_mask"),
+    "varlen": Variant("attention_walkers_varlen/attention_varlen_dense_{rows}", "attention_edge"),
+    "varlen-causal": Variant("attention_walkers_varlen/attention_varlen_causal_{rows}", "attention_causal_mask"),
 }
 #: What becomes of all scores: components of source ``attention_scores``.
 SCORES: Final = {"plain": "attention_plain"}
@@ -47,6 +49,7 @@ def add_attention(
     parts, kernel = VARIANTS[variant], c.kernel
 
     def add(source: str, component: str) -> Instance:
+        source, component = component.split("/") if "/" in component else (source, component)
         return c.add(source, component.format(d=dimension, rows=SHAPES[dimension]))
 
     load = add("attention_loader", parts.loader)

@@ -21,8 +21,8 @@ __device__ __forceinline__ void keep_below(scores& s, Limit limit) {
 
 // The sequence of keys ends within the block.
 PL_COMPONENT(plc::attention_edge) {
-PL_ANSWER(mask, void(plc::scores&, plc::attention_tile, int, int));
-PL_DEFINE(mask)(pl::self, plc::scores& s, plc::attention_tile tile, int, int column) -> void {
+PL_ANSWER(mask, void(plc::scores&, plc::attention_tile, int, int, int));
+PL_DEFINE(mask)(pl::self, plc::scores& s, plc::attention_tile tile, int, int column, int) -> void {
   const int end = tile.keys - column;
   plc::keep_below(s, [=](int) { return end; });
 }
@@ -30,8 +30,8 @@ PL_DEFINE(mask)(pl::self, plc::scores& s, plc::attention_tile tile, int, int col
 
 // Query r looks at the keys up to r + SK - SQ.
 PL_COMPONENT(plc::attention_causal_mask) {
-PL_ANSWER(mask, void(plc::scores&, plc::attention_tile, int, int));
-PL_DEFINE(mask)(pl::self, plc::scores& s, plc::attention_tile tile, int row, int column) -> void {
+PL_ANSWER(mask, void(plc::scores&, plc::attention_tile, int, int, int));
+PL_DEFINE(mask)(pl::self, plc::scores& s, plc::attention_tile tile, int row, int column, int) -> void {
   const int end = row + tile.keys - tile.queries + 1 - column;
   plc::keep_below(s, [=](int below) { return end + below; });
 }

@@ -4,20 +4,20 @@
 #include "attention.cuh"
 
 // What every walker declares: its answers, the sizes of the launch, and a persistent grid.
-#define PLC_ATTENTION_WALKER_                                         \
-  PL_ANSWER(next, plc::attention_tile(int));                          \
-  PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int));  \
-  PL_PARAM(q_tiles, int);                                             \
-  PL_PARAM(heads, int);                                               \
-  PL_PARAM(group, int);                                               \
-  PL_PARAM(batches, int);                                             \
-  PL_PARAM(queries, int);                                             \
-  PL_PARAM(keys, int);                                                \
-  PL_BIND(heads, "H");                                                \
-  PL_BIND(group, "H / HK");                                           \
-  PL_BIND(batches, "B");                                              \
-  PL_BIND(queries, "SQ");                                             \
-  PL_BIND(keys, "SK");                                                \
+#define PLC_ATTENTION_WALKER_                                             \
+  PL_ANSWER(next, plc::attention_tile(int));                              \
+  PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int, int)); \
+  PL_PARAM(q_tiles, int);                                                 \
+  PL_PARAM(heads, int);                                                   \
+  PL_PARAM(group, int);                                                   \
+  PL_PARAM(batches, int);                                                 \
+  PL_PARAM(queries, int);                                                 \
+  PL_PARAM(keys, int);                                                    \
+  PL_BIND(heads, "H");                                                    \
+  PL_BIND(group, "H / HK");                                               \
+  PL_BIND(batches, "B");                                                  \
+  PL_BIND(queries, "SQ");                                                 \
+  PL_BIND(keys, "SK");                                                    \
   PL_GRID("min(B * H * q_tiles, sms * occupancy)")
 
 // Every query looks at every key.  Tiles of one head run at the same time: they share its keys in the L2 cache.
@@ -29,7 +29,7 @@ PL_DEFINE(next)(pl::self self, int i) -> plc::attention_tile {
   return plc::batched_tile(t % q_tiles(self), head, group(self), of / heads(self), queries(self), keys(self),
                            of < heads(self) * batches(self));
 }
-PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j) -> plc::attention_block {
+PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j, int) -> plc::attention_block {
   constexpr int N = plc::attention_columns;
   const int index = (tile.keys + N - 1) / N - 1 - j;
   return {index, index < 0 ? plc::no_block : (index + 1) * N > tile.keys ? plc::edge_block : plc::full_block};
@@ -42,12 +42,12 @@ PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j) -> plc::attention_b
   PL_COMPONENT(NAME) {                                                                                                 \
     PLC_ATTENTION_WALKER_;                                                                                             \
     PL_DEFINE(next)(pl::self self, int i) -> plc::attention_tile {                                                     \
-      const int t = i * gridDim.x + (i % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x), all = heads(self) * batches(self);  \
+      const int t = i * gridDim.x + (i % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x), all = heads(self) * batches(self);\
       const int from_end = t / all, of = t % all, head = of % heads(self);                                             \
       return plc::batched_tile(q_tiles(self) - 1 - from_end, head, group(self), of / heads(self), queries(self),       \
                                keys(self), from_end < q_tiles(self));                                                  \
     }                                                                                                                  \
-    PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j) -> plc::attention_block {                             \
+    PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j, int) -> plc::attention_block {                        \
       constexpr int N = plc::attention_columns;                                                                        \
       const int first = tile.m * ROWS + tile.keys - tile.queries, end = min(first + ROWS, tile.keys);                  \
       const int index = (max(end, 0) + N - 1) / N - 1 - j;                                                             \

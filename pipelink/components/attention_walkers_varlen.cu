@@ -1,0 +1,59 @@
+// Walkers over sequences that stand one behind another: Q [1, TQ, H, D], K and V [1, TK, HK, D].  The n-th sequence has
+// the queries cu_seqlens_q[n] up to cu_seqlens_q[n + 1], and the keys cu_seqlens_k[n] up to cu_seqlens_k[n + 1].
+//
+// Tiles are numbered without a table: sequence n begins at number (cu_seqlens_q[n] + n * (ROWS - 1)) / ROWS, which leaves
+// it as many as its queries need, or one more.  A number too many is a tile without keys whose rows are all behind the
+// end.  The sequence of a number is found by halving.
+#include "attention.cuh"
+
+// ROWS: queries of a tile.  CAUSAL: query r looks at the keys up to r + keys - queries, and the last tiles come first,
+// dealt out forth and back; otherwise at all, and the tiles of a head run at the same time.
+#define PLC_VARLEN_WALKER(NAME, ROWS, CAUSAL)                                                                          \
+  PL_COMPONENT(NAME) {                                                                                                 \
+    PL_ANSWER(next, plc::attention_tile(int));                                                                         \
+    PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int, int));                                            \
+    PL_PARAM(cu_seqlens_q, const int*);                                                                                \
+    PL_PARAM(cu_seqlens_k, const int*);                                                                                \
+    PL_PARAM(sequences, int);                                                                                          \
+    PL_PARAM(numbers, int);                                                                                            \
+    PL_PARAM(heads, int);                                                                                              \
+    PL_PARAM(group, int);                                                                                              \
+    PL_TENSOR(cu_seqlens_q, int, "N1", pl::read);                                                                      \
+    PL_TENSOR(cu_seqlens_k, int, "N1", pl::read);                                                                      \
+    PL_DERIVE(varlen_tiles, "(SQ + (N1 - 1) * " #ROWS " - (N1 - 1)) / " #ROWS);                                        \
+    PL_BIND(sequences, "N1 - 1");                                                                                      \
+    PL_BIND(numbers, "varlen_tiles");                                                                                  \
+    PL_BIND(heads, "H");                                                                                               \
+    PL_BIND(group, "H / HK");                                                                                          \
+    PL_GRID("min(H * varlen_tiles, sms * occupancy)");                                                                 \
+    PL_DEFINE(next)(pl::self self, int i) -> plc::attention_tile {                                                     \
+      const int ctas = gridDim.x, cta = blockIdx.x, all = numbers(self);                                               \
+      const int t = i * ctas + (CAUSAL && i % 2 ? ctas - 1 - cta : cta);                                               \
+      const int number = CAUSAL ? all - 1 - t / heads(self) : t % all, head = CAUSAL ? t % heads(self) : t / all;      \
+      const bool valid = CAUSAL ? number >= 0 : head < heads(self);                                                    \
+      const int* begins = cu_seqlens_q(self);                                                                          \
+      int n = 0, behind = valid ? sequences(self) : 1;                                                                 \
+      _Pragma("unroll 1") while (behind - n > 1) {                                                                     \
+        const int middle = (n + behind) / 2;                                                                           \
+        if ((__ldg(begins + middle) + middle * (ROWS - 1)) / ROWS <= number)                                           \
+          n = middle;                                                                                                  \
+        else                                                                                                           \
+          behind = middle;                                                                                             \
+      }                                                                                                                \
+      const int q_begin = __ldg(begins + n), queries = __ldg(begins + n + 1) - q_begin;                                \
+      const int kv_begin = __ldg(cu_seqlens_k(self) + n), keys = __ldg(cu_seqlens_k(self) + n + 1) - kv_begin;         \
+      const int m = number - (q_begin + n * (ROWS - 1)) / ROWS;                                                        \
+      return {m, head, head / group(self), 0, 0, queries, m * ROWS < queries ? keys : 0, q_begin, kv_begin, 0, valid}; \
+    }                                                                                                                  \
+    PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j, int) -> plc::attention_block {                        \
+      constexpr int N = plc::attention_columns;                                                                        \
+      const int first = CAUSAL ? tile.m * ROWS + tile.keys - tile.queries : tile.keys - 1;                             \
+      const int end = CAUSAL ? min(first + ROWS, tile.keys) : tile.keys;                                               \
+      const int index = (max(end, 0) + N - 1) / N - 1 - j;                                                             \
+      return {index, index < 0 ? plc::no_block : (index + 1) * N > first + 1 ? plc::edge_block : plc::full_block};     \
+    }                                                                                                                  \
+  }
+PLC_VARLEN_WALKER(plc::attention_varlen_dense_128, 128, false)
+PLC_VARLEN_WALKER(plc::attention_varlen_dense_192, 192, false)
+PLC_VARLEN_WALKER(plc::attention_varlen_causal_128, 128, true)
+PLC_VARLEN_WALKER(plc::attention_varlen_causal_192, 192, true)
