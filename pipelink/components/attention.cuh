@@ -21,14 +21,14 @@ struct attention_tile {
   int batch, kv_batch;     // of the tensors
   int queries, keys;       // lengths of the sequence
   int q_begin, kv_begin;   // the rows of the tensors where it begins
-  int part;                // which of those that share the sequence's keys
+  int part, parts;         // which of how many that share the sequence's keys
   bool valid;
   __host__ __device__ constexpr explicit operator bool() const { return valid; }
 };
 // A tile of tensors in which each batch is one sequence, and of whose keys nobody else takes a part.
 __host__ __device__ constexpr attention_tile batched_tile(int m, int head, int group, int batch, int queries, int keys,
                                                           bool valid) {
-  return {m, head, head / group, batch, batch, queries, keys, 0, 0, 0, valid};
+  return {m, head, head / group, batch, batch, queries, keys, 0, 0, 0, 1, valid};
 }
 // A block of keys: `index` counts blocks of the sequence.  A kind from `edge_block` on says more to the mask.
 enum block_kind : int {
@@ -62,6 +62,23 @@ __device__ __forceinline__ void load_head(pl::self self, const Map& map, int hea
 #pragma unroll
   for (int column = 0; column < D; column += 64)
     Port::template copy_at<0>(self, slot, column * Rows * 2, map, column, head, row, batch);
+}
+
+// Everything a loader does, in the order in which the core takes it: a block's values come behind the next one's keys.
+template <class Work, class Blocks, class LoadQ, class LoadK, class LoadV>
+__device__ __forceinline__ void load_attention(Work work, Blocks blocks, LoadQ load_q, LoadK load_k, LoadV load_v) {
+  for (int i = 0; auto tile = work(i); ++i) {
+    load_q(tile);
+    auto block = blocks(tile, 0);
+    if (!block) continue;
+    load_k(tile, block.index);
+    for (int j = 1; auto next = blocks(tile, j); ++j) {
+      load_k(tile, next.index);
+      load_v(tile, block.index);
+      block = next;
+    }
+    load_v(tile, block.index);
+  }
 }
 
 __device__ __forceinline__ float exp2_approximate(float x) {
@@ -296,46 +313,49 @@ PL_TYPE(plc::attention_tile, "plc::attention_tile");
 PL_TYPE(plc::attention_block, "plc::attention_block");
 
 // The ports of loader and core, by element, queries of a tile, keys of a block and head dimension.
-#define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, KEYS, D)                                                             \
+// PACK: that many heads of Q, which share one of K and V, stand as rows of one query in a tile; a power of two.
+#define PLC_ATTENTION_LOADER_PORTS_(ELEMENT, ROWS, KEYS, D, PACK)                                                      \
+  PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);                                                  \
+  PL_OUT(q, plc::attention_rows<ELEMENT, ROWS, D>, pl::ring<1, 2>, pl::by_tma);                                        \
+  PL_OUT(k, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_tma);                                        \
+  PL_OUT(v, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_tma);                                        \
+  PL_CALL(work, plc::attention_tile(int));                                                                             \
+  PL_CALL(blocks, plc::attention_block(plc::attention_tile, int, int));                                                \
+  PL_PARAM(map_q, pl::tensor_map<q, 0, pl::box<1, ROWS / PACK, PACK, 64>>);                                            \
+  PL_TENSOR(q, ELEMENT, "B, SQ, H, " #D, pl::read);                                                                    \
+  PL_BIND(map_q, "q");                                                                                                 \
+  PL_DERIVE(pack, #PACK);                                                                                              \
+  PL_DERIVE(q_tiles, "ceildiv(SQ * " #PACK ", " #ROWS ")");                                                            \
+  PL_PROTOCOL(load,                                                                                                    \
+              "repeat work { q.acquire; q.copy; choose some { k.acquire; k.copy; "                                     \
+              "repeat blocks { k.acquire; k.copy; v.acquire; v.copy; } v.acquire; v.copy; } or { } }")
+
+#define PLC_ATTENTION_LOADER_PACKED(NAME, ELEMENT, ROWS, KEYS, D, PACK)                                                \
   PL_COMPONENT(NAME) {                                                                                                 \
-    PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);                                                \
-    PL_OUT(q, plc::attention_rows<ELEMENT, ROWS, D>, pl::ring<1, 2>, pl::by_tma);                                      \
-    PL_OUT(k, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_tma);                                      \
-    PL_OUT(v, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_tma);                                      \
-    PL_CALL(work, plc::attention_tile(int));                                                                           \
-    PL_CALL(blocks, plc::attention_block(plc::attention_tile, int, int));                                              \
-    PL_PARAM(map_q, pl::tensor_map<q, 0, pl::box<1, ROWS, 1, 64>>);                                                    \
+    PLC_ATTENTION_LOADER_PORTS_(ELEMENT, ROWS, KEYS, D, PACK);                                                         \
     PL_PARAM(map_k, pl::tensor_map<k, 0, pl::box<1, KEYS, 1, 64>>);                                                    \
     PL_PARAM(map_v, pl::tensor_map<v, 0, pl::box<1, KEYS, 1, 64>>);                                                    \
-    PL_TENSOR(q, ELEMENT, "B, SQ, H, " #D, pl::read);                                                                  \
     PL_TENSOR(k, ELEMENT, "B, SK, HK, " #D, pl::read);                                                                 \
     PL_TENSOR(v, ELEMENT, "B, SK, HK, " #D, pl::read);                                                                 \
-    PL_BIND(map_q, "q");                                                                                               \
     PL_BIND(map_k, "k");                                                                                               \
     PL_BIND(map_v, "v");                                                                                               \
-    PL_DERIVE(q_tiles, "ceildiv(SQ, " #ROWS ")");                                                                      \
-    PL_PROTOCOL(load,                                                                                                  \
-                "repeat work { q.acquire; q.copy; choose some { k.acquire; k.copy; "                                   \
-                "repeat blocks { k.acquire; k.copy; v.acquire; v.copy; } v.acquire; v.copy; } or { } }");              \
     PL_ENTRY(load) {                                                                                                   \
-      for (int i = 0; auto tile = work(self, i); ++i) {                                                                \
-        plc::load_head<q, ROWS, D>(self, map_q(self), tile.head, tile.q_begin + tile.m * ROWS, tile.batch);            \
-        auto block = blocks(self, tile, 0, tile.m * ROWS);                                                             \
-        if (!block) continue;                                                                                          \
-        plc::load_head<k, KEYS, D>(self, map_k(self), tile.kv_head,                                                    \
-                                   tile.kv_begin + block.index * KEYS, tile.kv_batch);                                 \
-        for (int j = 1; auto next = blocks(self, tile, j, tile.m * ROWS); ++j) {                                       \
-          plc::load_head<k, KEYS, D>(self, map_k(self), tile.kv_head,                                                  \
-                                     tile.kv_begin + next.index * KEYS, tile.kv_batch);                                \
-          plc::load_head<v, KEYS, D>(self, map_v(self), tile.kv_head,                                                  \
-                                     tile.kv_begin + block.index * KEYS, tile.kv_batch);                               \
-          block = next;                                                                                                \
-        }                                                                                                              \
-        plc::load_head<v, KEYS, D>(self, map_v(self), tile.kv_head,                                                    \
-                                   tile.kv_begin + block.index * KEYS, tile.kv_batch);                                 \
-      }                                                                                                                \
+      plc::load_attention(                                                                                                 \
+          [=](int i) { return work(self, i); },                                                                        \
+          [=](plc::attention_tile tile, int j) { return blocks(self, tile, j, tile.m * ROWS); },                       \
+          [=](plc::attention_tile t) {                                                                                 \
+            plc::load_head<q, ROWS, D>(self, map_q(self), t.head, t.q_begin + t.m * (ROWS / PACK), t.batch);           \
+          },                                                                                                           \
+          [=](plc::attention_tile t, int index) {                                                                      \
+            plc::load_head<k, KEYS, D>(self, map_k(self), t.kv_head, t.kv_begin + index * KEYS, t.kv_batch);           \
+          },                                                                                                           \
+          [=](plc::attention_tile t, int index) {                                                                      \
+            plc::load_head<v, KEYS, D>(self, map_v(self), t.kv_head, t.kv_begin + index * KEYS, t.kv_batch);           \
+          });                                                                                                          \
     }                                                                                                                  \
   }
+#define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, KEYS, D)                                                             \
+  PLC_ATTENTION_LOADER_PACKED(NAME, ELEMENT, ROWS, KEYS, D, 1)
 
 #define PLC_ATTENTION_CORE(NAME, ELEMENT, ROWS, KEYS, D, REGISTERS)                                                    \
   PL_COMPONENT(NAME) {                                                                                                 \

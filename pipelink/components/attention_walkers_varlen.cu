@@ -43,7 +43,8 @@
       const int q_begin = __ldg(begins + n), queries = __ldg(begins + n + 1) - q_begin;                                \
       const int kv_begin = __ldg(cu_seqlens_k(self) + n), keys = __ldg(cu_seqlens_k(self) + n + 1) - kv_begin;         \
       const int m = number - (q_begin + n * (ROWS - 1)) / ROWS;                                                        \
-      return {m, head, head / group(self), 0, 0, queries, m * ROWS < queries ? keys : 0, q_begin, kv_begin, 0, valid}; \
+      const int seen = m * ROWS < queries ? keys : 0;                                                                  \
+      return {m, head, head / group(self), 0, 0, queries, seen, q_begin, kv_begin, 0, 1, valid};                       \
     }                                                                                                                  \
     PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j, int) -> plc::attention_block {                        \
       constexpr int N = plc::attention_columns;                                                                        \
