@@ -325,10 +325,13 @@ ATTENTION_VARLEN: dict[str, Build] = {
     for v in ("varlen", "varlen-causal")
     for d in attention.SHAPES
 }
+#: Sliding windows.
+ATTENTION_WINDOWS: dict[str, Build] = {f"attention-window-{d}-lse": _attention("window", d, output="lse") for d in attention.SHAPES}
 COMPOSITIONS: dict[str, Build] = (
     GEMMS
     | ATTENTION
     | ATTENTION_VARLEN
+    | ATTENTION_WINDOWS
     | CLUSTERS
     | STAGED
     | TENSOR_MEMORY

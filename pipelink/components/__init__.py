@@ -41,6 +41,7 @@ SOURCES: Final[dict[str, tuple[str, ...]]] = {
     "attention_core": ("sm_90a",),
     "attention_walkers": ("sm_80",),
     "attention_walkers_varlen": ("sm_80",),
+    "attention_windows": ("sm_80",),
     "attention_masks": ("sm_80",),
     "attention_scores": ("sm_80",),
     "attention_sinks": ("sm_80",),

@@ -23,6 +23,7 @@ struct attention_tile {
   int q_begin, kv_begin;   // the rows of the tensors where it begins
   int part, parts;         // which of how many that share the sequence's keys
   bool valid;
+  bool skips = false;      // whether its blocks may be `skipped_block`; where it is a constant, what does that is no code
   __host__ __device__ constexpr explicit operator bool() const { return valid; }
 };
 // A tile of tensors in which each batch is one sequence, and of whose keys nobody else takes a part.
@@ -178,10 +179,6 @@ __device__ __forceinline__ void round_pairs(unsigned (&p)[M][4], const float (&s
 // where it does, slots and descriptors stay in uniform registers, and no product waits for them.
 __device__ __forceinline__ int uniform(int x) { return __shfl_sync(~0u, x, 0); }
 __device__ __forceinline__ bool uniform(bool x) { return __any_sync(~0u, x); }
-// Of walkers that never skip this is false before it comes to a vote, and what it guards is no code.
-__device__ __forceinline__ bool skipped(attention_block block) {
-  return block.kind == skipped_block && uniform(block.kind == skipped_block);
-}
 
 // The core: warpgroups with 64 each of a tile's `Rows` queries take blocks of N keys, in one role, since code of their
 // own for each would not stay in the instruction cache.  Q * K^T of a block and P * V of the one before are in flight
@@ -223,6 +220,7 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
         for (int n = 0; n < D / 2; ++n) o[n] *= factor[n / 2 % 2];
         round_pairs<Element>(p, s.v);
       };
+      const auto skipped = [&](attention_block block) { return tile.skips && uniform(block.kind == skipped_block); };
       bool held = !skipped(block);  // whether the block before has left products to be made, in p
       pl::slot k_slot = K::wait(self);
       auto k = pl::wgmma::k_major(K::template address<0>(self, k_slot));

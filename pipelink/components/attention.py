@@ -31,6 +31,7 @@ SHAPES: Final = {128: 128, 64: 192}
 VARIANTS: Final = {
     "dense": Variant("attention_dense", "attention_edge"),
     "causal": Variant("attention_causal_{rows}", "attention_causal_mask"),
+    "window": Variant("attention_windows/attention_window_{rows}", "attention_windows/attention_window_mask"),
     "varlen": Variant("attention_walkers_varlen/attention_varlen_dense_{rows}", "attention_edge"),
     "varlen-causal": Variant("attention_walkers_varlen/attention_varlen_causal_{rows}", "attention_causal_mask"),
 }

@@ -1,24 +1,7 @@
 // Which tiles of queries a CTA takes, and which blocks of keys each of them needs.
 //
 // Blocks come from the last to the first, so that those that need the mask come first, while nothing is to be rescaled.
-#include "attention.cuh"
-
-// What every walker declares: its answers, the sizes of the launch, and a persistent grid.
-#define PLC_ATTENTION_WALKER_                                             \
-  PL_ANSWER(next, plc::attention_tile(int));                              \
-  PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int, int)); \
-  PL_PARAM(q_tiles, int);                                                 \
-  PL_PARAM(heads, int);                                                   \
-  PL_PARAM(group, int);                                                   \
-  PL_PARAM(batches, int);                                                 \
-  PL_PARAM(queries, int);                                                 \
-  PL_PARAM(keys, int);                                                    \
-  PL_BIND(heads, "H");                                                    \
-  PL_BIND(group, "H / HK");                                               \
-  PL_BIND(batches, "B");                                                  \
-  PL_BIND(queries, "SQ");                                                 \
-  PL_BIND(keys, "SK");                                                    \
-  PL_GRID("min(B * H * q_tiles, sms * occupancy)")
+#include "attention_walker.cuh"
 
 // Every query looks at every key.  Tiles of one head run at the same time: they share its keys in the L2 cache.
 PL_COMPONENT(plc::attention_dense) {

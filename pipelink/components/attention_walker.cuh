@@ -1,0 +1,19 @@
+// What every walker of attention declares: its answers, the sizes of the launch, and a persistent grid.
+#pragma once
+#include "attention.cuh"
+
+#define PLC_ATTENTION_WALKER_                                             \
+  PL_ANSWER(next, plc::attention_tile(int));                              \
+  PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int, int)); \
+  PL_PARAM(q_tiles, int);                                                 \
+  PL_PARAM(heads, int);                                                   \
+  PL_PARAM(group, int);                                                   \
+  PL_PARAM(batches, int);                                                 \
+  PL_PARAM(queries, int);                                                 \
+  PL_PARAM(keys, int);                                                    \
+  PL_BIND(heads, "H");                                                    \
+  PL_BIND(group, "H / HK");                                               \
+  PL_BIND(batches, "B");                                                  \
+  PL_BIND(queries, "SQ");                                                 \
+  PL_BIND(keys, "SK");                                                    \
+  PL_GRID("min(B * H * q_tiles, sms * occupancy)")
