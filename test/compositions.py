@@ -326,7 +326,9 @@ ATTENTION_VARLEN: dict[str, Build] = {
     for d in attention.SHAPES
 }
 #: Sliding windows.
-ATTENTION_WINDOWS: dict[str, Build] = {f"attention-window-{d}-lse": _attention("window", d, output="lse") for d in attention.SHAPES}
+ATTENTION_WINDOWS: dict[str, Build] = {
+    f"attention-window-{d}-lse": _attention("window", d, output="lse") for d in attention.SHAPES
+}
 COMPOSITIONS: dict[str, Build] = (
     GEMMS
     | ATTENTION
