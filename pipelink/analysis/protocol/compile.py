@@ -216,6 +216,7 @@ class Compiler:
             self.system.agents.append(agent)
             writer = Writer(self, agent, edges, begin, role)
             writer.apart = apart
+            writer.warpgroup = begin // WARPGROUP if orders else 0
             for number, one in enumerate(own, at):
                 if number:
                     before = turns[number - 1]

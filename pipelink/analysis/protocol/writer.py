@@ -66,6 +66,7 @@ class Writer:
         self.loops: list[int] = []  # counters of the loops around
         self.joined: dict[tuple[int, int], int] = {}  # (symbol, rounds made) -> counter of a loop that goes on later
         self.depth = 0
+        self.warpgroup = 0  # the agent's, in a role whose warpgroups take turns
         self.apart = False  # some threads of the role wait for something by themselves
         self.copies = 1  # of the code that is written, in the loops of sums
 
@@ -290,8 +291,9 @@ class Writer:
         location: Location,
     ) -> None:  # fmt: skip
         key: tuple[object, ...]
-        if name is None:
-            key = ("choice", self.agent.role, self.agent.cta, instance, of, column)
+        begin = self.here
+        if name is None:  # warpgroups that take turns go each its own way
+            key = ("choice", self.agent.role, self.agent.cta, self.warpgroup, instance, of, column)
         else:
             owner = owner_of(self.compiler.by_name[instance], name)
             key = ("choice", *owner, *self.compiler.told(self.agent.cta))
@@ -305,6 +307,9 @@ class Writer:
             targets.append(self.here)
             self.block(instance, protocol, of, way)
             leaves.append(self.emit(ops.Jump()))
+        if name is None and self.here == begin + 1 + len(ways):  # nothing is done on any way
+            del self.agent.code[begin:]
+            return
         step.ways = tuple(targets)
         for leave in leaves:
             leave.target = self.here

@@ -18,7 +18,7 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
 
 // -----
 
-// In a choice all of a role go the same way
+// In a choice with a name all warpgroups go the same way
 module @run attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 8} : () -> ()
   "pipelink.turns"() {sym_name = "turn"} : () -> ()
@@ -26,7 +26,7 @@ module @run attributes {pipelink.component = {abi = 1}} {
   "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
   "pipelink.tensor"() {name = "x", element = "f32", shape = ["N"], access = "read"} : () -> ()
   "pipelink.bind"() {param = "n", to = "N"} : () -> ()
-  "pipelink.protocol"() {of = "run", text = "repeat n { choose { turn.take; turn.pass; } or { } }"} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat n { choose same { turn.take; turn.pass; } or { } }"} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "a", component = @run} : () -> ()
@@ -207,6 +207,24 @@ module @run attributes {pipelink.component = {abi = 1}} {
   "pipelink.tensor"() {name = "x", element = "f32", shape = ["N"], access = "read"} : () -> ()
   "pipelink.bind"() {param = "n", to = "N"} : () -> ()
   "pipelink.protocol"() {of = "run", text = "repeat n { turn.take; choose { turn.pass; } or { } }"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @run} : () -> ()
+  "pipelink.grid"() {value = ["N", "1", "1"]} : () -> ()
+}
+
+// -----
+
+// In a choice without a name each warpgroup goes its own way
+module @run attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 8} : () -> ()
+  // expected-error @below {{'@a::@run, threads 0-127' waits for ever at named barrier 1 (@a::@turn), where 128 of 256 threads are: '@a::@run, threads 128-255' has finished [barrier-participation]}}
+  "pipelink.turns"() {sym_name = "turn"} : () -> ()
+  "pipelink.smem"() {sym_name = "part", bytes = 512, align = 16} : () -> ()
+  "pipelink.param"() {sym_name = "n", type = "i32", bytes = 4, align = 4} : () -> ()
+  "pipelink.tensor"() {name = "x", element = "f32", shape = ["N"], access = "read"} : () -> ()
+  "pipelink.bind"() {param = "n", to = "N"} : () -> ()
+  "pipelink.protocol"() {of = "run", text = "repeat n { choose { turn.take; turn.pass; } or { } }"} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "a", component = @run} : () -> ()
