@@ -316,6 +316,11 @@ def _attention(variant: str, dimension: int, **parts: str) -> Build:
 
 ATTENTION: dict[str, Build] = {
     **{f"attention-{v}-{d}": _attention(v, d) for v in ("dense", "causal") for d in attention.SHAPES},
+    **{
+        f"attention-{v}-{d}-in_turn": _attention(v, d, order="in_turn")
+        for v in ("dense", "causal")
+        for d in attention.SHAPES
+    },
     "attention-dense-64-lse": _attention("dense", 64, output="lse"),
     "attention-causal-128-lse": _attention("causal", 128, output="lse"),
 }

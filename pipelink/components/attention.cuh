@@ -180,11 +180,17 @@ __device__ __forceinline__ void round_pairs(unsigned (&p)[M][4], const float (&s
 __device__ __forceinline__ int uniform(int x) { return __shfl_sync(~0u, x, 0); }
 __device__ __forceinline__ bool uniform(bool x) { return __any_sync(~0u, x); }
 
+// In what order warpgroups issue their products: in any, or by the turns that PL_TURNS lets them take.
+struct any_order {
+  static __device__ __forceinline__ void take(pl::self) {}
+  static __device__ __forceinline__ void pass(pl::self) {}
+};
+
 // The core: warpgroups with 64 each of a tile's `Rows` queries take blocks of N keys, in one role, since code of their
 // own for each would not stay in the instruction cache.  Q * K^T of a block and P * V of the one before are in flight
 // together; while one warpgroup computes exponentials, the others' products keep the tensor cores busy.
-template <class Element, int D, int Rows, int N, class Q, class K, class V, class Work, class Blocks, class Score,
-          class Mask, class Sink, class Store>
+template <class Element, int D, int Rows, int N, class Q, class K, class V, class Turn, class Work, class Blocks,
+          class Score, class Mask, class Sink, class Store>
 __device__ __forceinline__ void attend(pl::self self, unsigned thread, float scale, Work work, Blocks blocks, Score score,
                                        Mask mask, Sink sink, Store store) {
   const int warpgroup = uniform(int(thread / 128)), first = thread / 32 * 16;
@@ -225,9 +231,11 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
       pl::slot k_slot = K::wait(self);
       auto k = pl::wgmma::k_major(K::template address<0>(self, k_slot));
       attention_block next;
+      Turn::take(self);
       if (held) {
         pl::wgmma::fence();
         multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
+        Turn::pass(self);
         next = blocks(tile, 1, row);  // asked for while products run: a walker may read lists
         pl::wgmma::wait<0>();
         K::release(self, k_slot);
@@ -235,12 +243,14 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
         softmax.exponentiate(s.v, base2, factor);
         round_pairs<Element>(p, s.v);
       } else {
+        Turn::pass(self);
         K::release(self, k_slot);
         next = blocks(tile, 1, row);
       }
       for (int j = 2; uniform(bool(next)); ++j) {
         k_slot = K::wait(self);
         k = pl::wgmma::k_major(K::template address<0>(self, k_slot));
+        Turn::take(self);
         if (held && !skipped(next)) {
           pl::wgmma::fence();
           multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
@@ -248,6 +258,7 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
           const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
           pl::wgmma::fence();
           multiply_values<Element>(o.v, p, v);
+          Turn::pass(self);
           const attention_block block = next;
           next = blocks(tile, j, row);
           pl::wgmma::wait<1>();
@@ -259,15 +270,17 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
         } else if (held) {
           pl::slot v_slot = V::wait(self);
           const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
-          K::release(self, k_slot);
           pl::wgmma::fence();
           multiply_values<Element>(o.v, p, v);
+          Turn::pass(self);
+          K::release(self, k_slot);
           next = blocks(tile, j, row);
           pl::wgmma::wait<0>();
           V::release(self, v_slot);
           held = false;
         } else if (skipped(next)) {
           pl::slot v_slot = V::wait(self);
+          Turn::pass(self);
           K::release(self, k_slot);
           V::release(self, v_slot);
           next = blocks(tile, j, row);
@@ -275,6 +288,7 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
           pl::wgmma::fence();
           multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
           pl::slot v_slot = V::wait(self);
+          Turn::pass(self);
           const attention_block block = next;
           next = blocks(tile, j, row);
           pl::wgmma::wait<0>();
@@ -355,9 +369,18 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
 #define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, KEYS, D)                                                             \
   PLC_ATTENTION_LOADER_PACKED(NAME, ELEMENT, ROWS, KEYS, D, 1)
 
-#define PLC_ATTENTION_CORE(NAME, ELEMENT, ROWS, KEYS, D, REGISTERS)                                                    \
+// A core's ORDER is that in which its warpgroups issue the products of their blocks.
+#define PLC_ANY_ORDER plc::any_order
+#define PLC_ANY_ORDER_DECLARED_ static_assert(true, "")
+#define PLC_ANY_ORDER_(STEPS) STEPS
+#define PLC_IN_TURN turn
+#define PLC_IN_TURN_DECLARED_ PL_TURNS(turn)
+#define PLC_IN_TURN_(STEPS) "turn.take; " STEPS "turn.pass; "
+
+#define PLC_ATTENTION_CORE(NAME, ELEMENT, ROWS, KEYS, D, REGISTERS, ORDER)                                             \
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ROLE(attend, pl::warps<ROWS / 16>, REGISTERS);                                                                  \
+    PLC_##ORDER##_DECLARED_;                                                                                           \
     PL_IN(q, plc::attention_rows<ELEMENT, ROWS, D>, pl::ring<1, 2>, pl::by_wgmma);                                     \
     PL_IN(k, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_wgmma);                                     \
     PL_IN(v, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_wgmma);                                     \
@@ -369,11 +392,12 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
     PL_CALL(store, void(pl::fragment<float, D / 2>&, plc::row_pair&, plc::attention_tile, int));                       \
     PL_PARAM(scale, float);                                                                                            \
     PL_PROTOCOL(attend,                                                                                                \
-                "repeat work { q.wait; choose some { k.wait; k.release; choose { score; choose { mask; } or { } } "    \
-                "or { } repeat blocks { k.wait; v.wait; k.release; choose { score; choose { mask; } or { } } or { } "  \
+                "repeat work { q.wait; choose some { k.wait; " PLC_##ORDER##_("") "k.release; "                        \
+                "choose { score; choose { mask; } or { } } or { } repeat blocks { k.wait; " PLC_##ORDER##_("v.wait; ") \
+                "k.release; choose { score; choose { mask; } or { } } or { } "                                         \
                 "v.release; } q.release; v.wait; v.release; } or { q.release; } sink; store; }");                      \
     PL_ENTRY(attend) {                                                                                                 \
-      plc::attend<ELEMENT, D, ROWS, KEYS, q, k, v>(                                                                    \
+      plc::attend<ELEMENT, D, ROWS, KEYS, q, k, v, PLC_##ORDER>(                                                       \
           self, attend::thread(self), scale(self), [=](int i) { return work(self, i); },                               \
           [=](plc::attention_tile tile, int j, int row) { return blocks(self, tile, j, row); },                        \
           [=](plc::scores_of<KEYS>& s, plc::attention_tile tile, int row, int column) {                                \

@@ -35,6 +35,8 @@ VARIANTS: Final = {
     "varlen": Variant("attention_walkers_varlen/attention_varlen_dense_{rows}", "attention_edge"),
     "varlen-causal": Variant("attention_walkers_varlen/attention_varlen_causal_{rows}", "attention_causal_mask"),
 }
+#: In what order the core's warpgroups issue their products: sources of components that are named as they are.
+ORDERS: Final = {"any": "attention_core", "in_turn": "attention_core_in_turn"}
 #: What becomes of all scores: components of source ``attention_scores``.
 SCORES: Final = {"plain": "attention_plain"}
 #: What joins the rows' sums: components of source ``attention_sinks``.
@@ -44,8 +46,9 @@ OUTPUTS: Final = {"o": "attention_store_{d}", "lse": "attention_store_lse_{d}"}
 
 
 def add_attention(
-    c: Composer, variant: str, dimension: int, *, score: str = "plain", sink: str = "none", output: str = "o"
-) -> None:
+    c: Composer, variant: str, dimension: int, *, order: str = "any", score: str = "plain", sink: str = "none",
+    output: str = "o",
+) -> None:  # fmt: skip
     """Add one attention to a kernel and connect it.  ``dimension``: of a head.  The others are keys of the tables."""
     parts, kernel = VARIANTS[variant], c.kernel
 
@@ -54,7 +57,7 @@ def add_attention(
         return c.add(source, component.format(d=dimension, rows=SHAPES[dimension]))
 
     load = add("attention_loader", parts.loader)
-    core = add("attention_core", "attention_core_{d}")
+    core = add(ORDERS[order], f"{ORDERS[order]}_{{d}}")
     walker = add("attention_walkers", parts.walker)
     kernel.connect(load.q, core.q)
     kernel.connect(load.k, core.k)
