@@ -316,11 +316,7 @@ def _attention(variant: str, dimension: int, **parts: str) -> Build:
 
 ATTENTION: dict[str, Build] = {
     **{f"attention-{v}-{d}": _attention(v, d) for v in ("dense", "causal") for d in attention.SHAPES},
-    **{
-        f"attention-{v}-{d}-in_turn": _attention(v, d, order="in_turn")
-        for v in ("dense", "causal")
-        for d in attention.SHAPES
-    },
+    **{f"attention-{v}-{d}-in_turn": _attention(v, d, order="in_turn") for v in ("dense", "causal") for d in (64, 128)},
     "attention-dense-64-lse": _attention("dense", 64, output="lse"),
     "attention-causal-128-lse": _attention("causal", 128, output="lse"),
 }
@@ -332,13 +328,36 @@ ATTENTION_VARLEN: dict[str, Build] = {
 }
 #: Sliding windows.
 ATTENTION_WINDOWS: dict[str, Build] = {
-    f"attention-window-{d}-lse": _attention("window", d, output="lse") for d in attention.SHAPES
+    f"attention-window-{d}-lse": _attention("window", d, output="lse") for d in (64, 128)
+}
+#: Scores, sinks, elements and larger heads; behind the name's dash.
+ATTENTION_PARTS: dict[str, Build] = {
+    **{
+        f"attention-{v}-{d}-{score}": _attention(v, d, score=score)
+        for v, d, score in (
+            ("causal", 128, "softcap"),
+            ("dense", 64, "softcap"),
+            ("causal", 64, "alibi"),
+            ("dense", 128, "alibi"),
+            ("dense", 128, "bias_bf16"),
+            ("causal", 64, "bias_f32"),
+            ("dense", 256, "softcap"),
+            ("causal", 256, "alibi"),
+            ("dense", 256, "bias_bf16"),
+        )
+    },
+    "attention-causal-128-sinks": _attention("causal", 128, sink="bf16", output="lse"),
+    "attention-dense-64-sinks": _attention("dense", 64, sink="f32", output="lse"),
+    **{f"attention-{v}-{d}-f16": _attention(v, d, element="f16") for v in ("dense", "causal") for d in (64, 128, 256)},
+    "attention-dense-64-f16-all": _attention("dense", 64, element="f16", score="bias_f16", sink="f16", output="lse"),
+    "attention-causal-256-lse": _attention("causal", 256, output="lse"),
 }
 COMPOSITIONS: dict[str, Build] = (
     GEMMS
     | ATTENTION
     | ATTENTION_VARLEN
     | ATTENTION_WINDOWS
+    | ATTENTION_PARTS
     | CLUSTERS
     | STAGED
     | TENSOR_MEMORY

@@ -40,6 +40,8 @@ SOURCES: Final[dict[str, tuple[str, ...]]] = {
     "attention_loader": ("sm_90",),
     "attention_core": ("sm_90a",),
     "attention_core_in_turn": ("sm_90a",),
+    "attention_core_f16": ("sm_90a",),
+    "attention_core_256": ("sm_90a",),
     "attention_walkers": ("sm_80",),
     "attention_walkers_varlen": ("sm_80",),
     "attention_windows": ("sm_80",),

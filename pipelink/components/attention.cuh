@@ -138,10 +138,10 @@ struct online_softmax {
       float s = sum[h];
       s += __shfl_xor_sync(~0u, s, 1);
       s += __shfl_xor_sync(~0u, s, 2);
-      const float other = sink[h] * 1.4426950408889634f, before = shift(top[h], scale), most = fmaxf(before, other);
+      const float other = sink[h] * 1.4426950408889634f, before = top[h] * scale, most = fmaxf(before, other);
       const float kept = exp2_approximate(before - most);
       s = s * kept + exp2_approximate(other - most);
-      factor[h] = s > 0.f ? kept / s : 0.f;
+      factor[h] = s > 0.f ? kept / s : 0.f;  // where nothing counts at all, s is NaN
       log_sum[h] = s > 0.f ? (most + log2f(s)) * 0.6931471805599453f : minus_infinity();
     }
   }
@@ -390,6 +390,8 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
     PL_CALL(mask, void(plc::scores_of<KEYS>&, plc::attention_tile, int, int, int));                                    \
     PL_CALL(sink, void(plc::row_pair&, plc::attention_tile, int));                                                     \
     PL_CALL(store, void(pl::fragment<float, D / 2>&, plc::row_pair&, plc::attention_tile, int));                       \
+    PL_PROMISE(plc_tile_queries, ROWS);                                                                                \
+    PL_PROMISE(plc_block_keys, KEYS);                                                                                  \
     PL_PARAM(scale, float);                                                                                            \
     PL_PROTOCOL(attend,                                                                                                \
                 "repeat work { q.wait; choose some { k.wait; " PLC_##ORDER##_("") "k.release; "                        \

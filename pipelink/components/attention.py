@@ -19,45 +19,84 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Variant:
     """Components of sources ``attention_walkers``, ``attention_masks`` and ``attention_loader``, or of another that
-    stands in front of ``/``; ``{d}`` stands for the dimension of a head, ``{rows}`` for the queries of a tile."""
+    stands in front of ``/``.  In all names here ``{d}`` stands for the dimension of a head, ``{rows}`` for the queries
+    of a tile, ``{k}`` for ``_k64`` where blocks are of so many keys instead of 128, and ``{e}`` for ``_f16`` where
+    elements are that and not bf16."""
 
     walker: str
     mask: str
-    loader: str = "attention_loader_{d}"
+    loader: str = "attention_loader_{d}{e}"
 
 
-#: Head dimension -> queries of a tile.
-SHAPES: Final = {128: 128, 64: 192}
+@dataclass(frozen=True)
+class Shape:
+    """What a core takes: queries of a tile, keys of a block; and the source that holds it."""
+
+    queries: int
+    keys: int = 128
+    source: str = "attention_core{o}{e}"
+
+
+#: By the dimension of a head.
+SHAPES: Final = {128: Shape(128), 64: Shape(192), 256: Shape(128, 64, "attention_core_256")}
+ELEMENTS: Final = ("bf16", "f16")
 VARIANTS: Final = {
-    "dense": Variant("attention_dense", "attention_edge"),
-    "causal": Variant("attention_causal_{rows}", "attention_causal_mask"),
-    "window": Variant("attention_windows/attention_window_{rows}", "attention_windows/attention_window_mask"),
-    "varlen": Variant("attention_walkers_varlen/attention_varlen_dense_{rows}", "attention_edge"),
-    "varlen-causal": Variant("attention_walkers_varlen/attention_varlen_causal_{rows}", "attention_causal_mask"),
+    "dense": Variant("attention_dense{k}", "attention_edge{k}"),
+    "causal": Variant("attention_causal_{rows}{k}", "attention_causal_mask{k}"),
+    "window": Variant("attention_windows/attention_window_{rows}{k}", "attention_windows/attention_window_mask{k}"),
+    "varlen": Variant("attention_walkers_varlen/attention_varlen_dense_{rows}{k}", "attention_edge{k}"),
+    "varlen-causal": Variant("attention_walkers_varlen/attention_varlen_causal_{rows}{k}", "attention_causal_mask{k}"),
 }
-#: In what order the core's warpgroups issue their products: sources of components that are named as they are.
-ORDERS: Final = {"any": "attention_core", "in_turn": "attention_core_in_turn"}
+#: In what order the core's warpgroups issue their products; ``{o}`` in names.  In turn those on bf16 of up to 128.
+ORDERS: Final = {"any": "", "in_turn": "_in_turn"}
 #: What becomes of all scores: components of source ``attention_scores``.
-SCORES: Final = {"plain": "attention_plain"}
+SCORES: Final = {
+    "plain": "attention_plain{k}",
+    "softcap": "attention_softcap{k}",
+    "alibi": "attention_alibi{k}",
+    "bias_f32": "attention_bias_f32{k}",
+    "bias_bf16": "attention_bias_bf16{k}",
+    "bias_f16": "attention_bias_f16{k}",
+}
 #: What joins the rows' sums: components of source ``attention_sinks``.
-SINKS: Final = {"none": "attention_no_sink"}
+SINKS: Final = {
+    "none": "attention_no_sink",
+    "f32": "attention_sinks_f32",
+    "bf16": "attention_sinks_bf16",
+    "f16": "attention_sinks_f16",
+}
 #: What is written: components of source ``attention_outputs``.
-OUTPUTS: Final = {"o": "attention_store_{d}", "lse": "attention_store_lse_{d}"}
+OUTPUTS: Final = {"o": "attention_store_{d}{e}", "lse": "attention_store_lse_{d}{e}"}
 
 
 def add_attention(
-    c: Composer, variant: str, dimension: int, *, order: str = "any", score: str = "plain", sink: str = "none",
+    c: Composer,
+    variant: str,
+    dimension: int,
+    *,
+    element: str = "bf16",
+    order: str = "any",
+    score: str = "plain",
+    sink: str = "none",
     output: str = "o",
-) -> None:  # fmt: skip
-    """Add one attention to a kernel and connect it.  ``dimension``: of a head.  The others are keys of the tables."""
-    parts, kernel = VARIANTS[variant], c.kernel
+) -> None:
+    """Add one attention to a kernel and connect it.  ``dimension``: of a head.  ``element``: of q, k, v and o.  The
+    others are keys of the tables."""
+    parts, shape, kernel = VARIANTS[variant], SHAPES[dimension], c.kernel
+    names = {
+        "d": dimension,
+        "o": ORDERS[order],
+        "rows": shape.queries,
+        "k": "" if shape.keys == 128 else f"_k{shape.keys}",
+        "e": "" if element == "bf16" else f"_{element}",
+    }
 
     def add(source: str, component: str) -> Instance:
         source, component = component.split("/") if "/" in component else (source, component)
-        return c.add(source, component.format(d=dimension, rows=SHAPES[dimension]))
+        return c.add(source.format(**names), component.format(**names))
 
     load = add("attention_loader", parts.loader)
-    core = add(ORDERS[order], f"{ORDERS[order]}_{{d}}")
+    core = add(shape.source, "attention_core{o}_{d}{e}")
     walker = add("attention_walkers", parts.walker)
     kernel.connect(load.q, core.q)
     kernel.connect(load.k, core.k)

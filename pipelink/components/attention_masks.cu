@@ -4,14 +4,14 @@
 
 namespace plc {
 // Keeps the scores of those keys, by their place behind `column`, that are below `limit` of the query's half h.
-template <class Limit>
-__device__ __forceinline__ void keep_below(scores& s, Limit limit) {
+template <int Keys, class Limit>
+__device__ __forceinline__ void keep_below(scores_of<Keys>& s, Limit limit) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     const int end = limit(lane / 4 + 8 * h) - lane % 4 * 2;
 #pragma unroll
-    for (int g = 0; g < attention_columns / 8; ++g)
+    for (int g = 0; g < Keys / 8; ++g)
 #pragma unroll
       for (int e = 0; e < 2; ++e)
         if (8 * g + e >= end) s[4 * g + 2 * h + e] = minus_infinity();
@@ -20,19 +20,26 @@ __device__ __forceinline__ void keep_below(scores& s, Limit limit) {
 }  // namespace plc
 
 // The sequence of keys ends within the block.
-PL_COMPONENT(plc::attention_edge) {
-PL_ANSWER(mask, void(plc::scores&, plc::attention_tile, int, int, int));
-PL_DEFINE(mask)(pl::self, plc::scores& s, plc::attention_tile tile, int, int column, int) -> void {
-  const int end = tile.keys - column;
-  plc::keep_below(s, [=](int) { return end; });
-}
-}
+#define PLC_ATTENTION_EDGE(NAME, KEYS)                                                                                 \
+  PL_COMPONENT(NAME) {                                                                                                 \
+    PL_ANSWER(mask, void(plc::scores_of<KEYS>&, plc::attention_tile, int, int, int));                                  \
+    PL_DEFINE(mask)(pl::self, plc::scores_of<KEYS>& s, plc::attention_tile tile, int, int column, int) -> void {       \
+      const int end = tile.keys - column;                                                                              \
+      plc::keep_below<KEYS>(s, [=](int) { return end; });                                                              \
+    }                                                                                                                  \
+  }
 
 // Query r looks at the keys up to r + SK - SQ.
-PL_COMPONENT(plc::attention_causal_mask) {
-PL_ANSWER(mask, void(plc::scores&, plc::attention_tile, int, int, int));
-PL_DEFINE(mask)(pl::self, plc::scores& s, plc::attention_tile tile, int row, int column, int) -> void {
-  const int end = row + tile.keys - tile.queries + 1 - column;
-  plc::keep_below(s, [=](int below) { return end + below; });
-}
-}
+#define PLC_CAUSAL_MASK(NAME, KEYS)                                                                                    \
+  PL_COMPONENT(NAME) {                                                                                                 \
+    PL_ANSWER(mask, void(plc::scores_of<KEYS>&, plc::attention_tile, int, int, int));                                  \
+    PL_DEFINE(mask)(pl::self, plc::scores_of<KEYS>& s, plc::attention_tile tile, int row, int column, int) -> void {   \
+      const int end = row + tile.keys - tile.queries + 1 - column;                                                     \
+      plc::keep_below<KEYS>(s, [=](int below) { return end + below; });                                                \
+    }                                                                                                                  \
+  }
+
+PLC_ATTENTION_EDGE(plc::attention_edge, 128)
+PLC_ATTENTION_EDGE(plc::attention_edge_k64, 64)
+PLC_CAUSAL_MASK(plc::attention_causal_mask, 128)
+PLC_CAUSAL_MASK(plc::attention_causal_mask_k64, 64)

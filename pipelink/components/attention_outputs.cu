@@ -55,7 +55,15 @@
     }                                                                                                                  \
   }
 
-PLC_ATTENTION_OUTPUT(plc::attention_store_128, pl::bf16, 128)
 PLC_ATTENTION_OUTPUT(plc::attention_store_64, pl::bf16, 64)
-PLC_ATTENTION_OUTPUT_LSE(plc::attention_store_lse_128, pl::bf16, 128)
+PLC_ATTENTION_OUTPUT(plc::attention_store_128, pl::bf16, 128)
+PLC_ATTENTION_OUTPUT(plc::attention_store_256, pl::bf16, 256)
 PLC_ATTENTION_OUTPUT_LSE(plc::attention_store_lse_64, pl::bf16, 64)
+PLC_ATTENTION_OUTPUT_LSE(plc::attention_store_lse_128, pl::bf16, 128)
+PLC_ATTENTION_OUTPUT_LSE(plc::attention_store_lse_256, pl::bf16, 256)
+PLC_ATTENTION_OUTPUT(plc::attention_store_64_f16, pl::f16, 64)
+PLC_ATTENTION_OUTPUT(plc::attention_store_128_f16, pl::f16, 128)
+PLC_ATTENTION_OUTPUT(plc::attention_store_256_f16, pl::f16, 256)
+PLC_ATTENTION_OUTPUT_LSE(plc::attention_store_lse_64_f16, pl::f16, 64)
+PLC_ATTENTION_OUTPUT_LSE(plc::attention_store_lse_128_f16, pl::f16, 128)
+PLC_ATTENTION_OUTPUT_LSE(plc::attention_store_lse_256_f16, pl::f16, 256)

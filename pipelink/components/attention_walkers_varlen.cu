@@ -6,12 +6,14 @@
 // end.  The sequence of a number is found by halving.
 #include "attention.cuh"
 
-// ROWS: queries of a tile.  CAUSAL: query r looks at the keys up to r + keys - queries, and the last tiles come first,
-// dealt out forth and back; otherwise at all, and the tiles of a head run at the same time.
-#define PLC_VARLEN_WALKER(NAME, ROWS, CAUSAL)                                                                          \
+// ROWS: queries of a tile.  KEYS: of a block.  CAUSAL: query r looks at the keys up to r + keys - queries, and the last
+// tiles come first, dealt out forth and back; otherwise at all, and the tiles of a head run at the same time.
+#define PLC_VARLEN_WALKER(NAME, ROWS, KEYS, CAUSAL)                                                                    \
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ANSWER(next, plc::attention_tile(int));                                                                         \
     PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int, int));                                            \
+    PL_REQUIRE(plc_tile_queries, ROWS);                                                                                \
+    PL_REQUIRE(plc_block_keys, KEYS);                                                                                  \
     PL_PARAM(cu_seqlens_q, const int*);                                                                                \
     PL_PARAM(cu_seqlens_k, const int*);                                                                                \
     PL_PARAM(sequences, int);                                                                                          \
@@ -47,14 +49,15 @@
       return {m, head, head / group(self), 0, 0, queries, seen, q_begin, kv_begin, 0, 1, valid};                       \
     }                                                                                                                  \
     PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j, int) -> plc::attention_block {                        \
-      constexpr int N = plc::attention_columns;                                                                        \
       const int first = CAUSAL ? tile.m * ROWS + tile.keys - tile.queries : tile.keys - 1;                             \
       const int end = CAUSAL ? min(first + ROWS, tile.keys) : tile.keys;                                               \
-      const int index = (max(end, 0) + N - 1) / N - 1 - j;                                                             \
-      return {index, index < 0 ? plc::no_block : (index + 1) * N > first + 1 ? plc::edge_block : plc::full_block};     \
+      const int index = (max(end, 0) + KEYS - 1) / KEYS - 1 - j;                                                       \
+      return {index, index < 0 ? plc::no_block : (index + 1) * KEYS > first + 1 ? plc::edge_block : plc::full_block};  \
     }                                                                                                                  \
   }
-PLC_VARLEN_WALKER(plc::attention_varlen_dense_128, 128, false)
-PLC_VARLEN_WALKER(plc::attention_varlen_dense_192, 192, false)
-PLC_VARLEN_WALKER(plc::attention_varlen_causal_128, 128, true)
-PLC_VARLEN_WALKER(plc::attention_varlen_causal_192, 192, true)
+PLC_VARLEN_WALKER(plc::attention_varlen_dense_128, 128, 128, false)
+PLC_VARLEN_WALKER(plc::attention_varlen_dense_192, 192, 128, false)
+PLC_VARLEN_WALKER(plc::attention_varlen_causal_128, 128, 128, true)
+PLC_VARLEN_WALKER(plc::attention_varlen_causal_192, 192, 128, true)
+PLC_VARLEN_WALKER(plc::attention_varlen_dense_128_k64, 128, 64, false)
+PLC_VARLEN_WALKER(plc::attention_varlen_causal_128_k64, 128, 64, true)

@@ -29,9 +29,10 @@ def link_examples(objects: Objects, output: Path) -> None:
     source, mainloop = ROOT / "examples" / "cute_mainloop" / "mainloop.cu", objects.folder / "mainloop.o"
     if pl_cc.main([str(source), "-o", str(mainloop), "--include-cutlass"]):
         sys.exit(f"cannot compile {source}")
-    for name in ("cute_mainloop", "numba_epilogue"):
+    for name in ("cute_mainloop", "numba_epilogue", "attention/numba_mask"):
         script = ROOT / "examples" / name / "link.py"
-        if subprocess.run([sys.executable, script, objects.folder, output / f"example-{name}.plk"]).returncode:
+        package = output / f"example-{script.parent.name}.plk"
+        if subprocess.run([sys.executable, script, objects.folder, package]).returncode:
             sys.exit(f"cannot link {script}")
 
 

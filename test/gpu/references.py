@@ -38,6 +38,32 @@ def reference(
     return (weights @ v).transpose(1, 2), lse
 
 
+def rounded_attention(
+    torch: Any,
+    q: Any,
+    k: Any,
+    v: Any,
+    scale: float,
+    keep: Any = None,
+    *,
+    logits: Callable[[Any], Any] | None = None,
+    sinks: Any = None,
+) -> Any:
+    """O as a kernel may round it, where torch has none to compare with: scores in f32, weights in the type of v."""
+    group = q.shape[2] // k.shape[2]
+    q, k, v = (x.transpose(1, 2) for x in (q, k.repeat_interleave(group, 2), v.repeat_interleave(group, 2)))
+    scores = q.float() @ k.float().transpose(-1, -2) * scale
+    if logits is not None:
+        scores = logits(scores)
+    if keep is not None:
+        scores = scores.masked_fill(~keep, -math.inf)
+    if sinks is not None:
+        column = sinks.float()[:, None, None].expand(*scores.shape[:-1], 1)
+        scores = torch.cat((scores, column), -1)
+    weights = torch.softmax(scores, -1).nan_to_num(0.0).to(v.dtype)
+    return (weights[..., : k.shape[2]] @ v).transpose(1, 2)
+
+
 def operands(torch: Any, shape: tuple[int, ...], d: int, dtype: str = "bfloat16") -> tuple[Any, Any, Any]:
     """q, k and v of B, H, HK, SQ, SK: views into larger buffers, with some large values."""
     b, h, hk, sq, sk = shape

@@ -1,8 +1,11 @@
-"""Kernels with components of other compilers: the CuTe mainloop, and the epilogue that numba-cuda made of Python."""
+"""Kernels with components of other compilers: the CuTe mainloop, and what numba-cuda made of Python."""
 
 from typing import Any
 
 import pytest
+
+from test.gpu.references import causal_pairs, error, reference, rounded_attention
+from test.gpu.references import operands as attention_operands
 
 SHAPES = [(128, 256, 64), (1, 8, 8), (127, 248, 72), (300, 40, 1024), (1000, 1224, 520), (2048, 4096, 2048)]
 ULP = 2.0**-8  # bf16: of the value, rounded to nearest
@@ -33,3 +36,17 @@ def test_cute_mainloop(torch: Any, load: Any, shape: tuple[int, int, int]) -> No
     out = torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16)
     load("example-cute_mainloop")(a=a, b=b, bias=bias, out=out)
     torch.testing.assert_close(out.double(), torch.relu(product + bias.double()), rtol=ULP, atol=1e-3)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 64, 300, 5000])
+@pytest.mark.parametrize("shape", [(1, 2, 2, 1, 1), (2, 4, 2, 300, 300), (1, 2, 1, 129, 515), (1, 2, 2, 1000, 1000)])
+def test_numba_mask(torch: Any, load: Any, shape: tuple[int, ...], chunk: int) -> None:
+    b, h, _, sq, sk = shape
+    q, k, v = attention_operands(torch, shape, 128)
+    o = torch.full((b, sq, h, 128), float("nan"), device="cuda", dtype=torch.bfloat16)
+    load("example-numba_mask")(q=q, k=k, v=v, o=o, scale=0.125, chunk=chunk)
+    queries, keys = torch.arange(sk - sq, sk, device="cuda")[:, None], torch.arange(sk, device="cuda")
+    keep = causal_pairs(torch, sq, sk) & (queries // chunk == keys // chunk)
+    expected, _ = reference(torch, q, k, v, 0.125, keep)
+    assert not o.isnan().any()
+    assert error(o, expected) <= 1.1 * error(rounded_attention(torch, q, k, v, 0.125, keep), expected) + 1e-4

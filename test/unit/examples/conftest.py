@@ -8,7 +8,18 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 BIN = Path(sys.executable).parent
-SOURCES = {"tma_loader": "sm_90a", "wgmma_mainloop": "sm_90a", "bias_relu": "sm_80", "grouped_tiles": "sm_80"}
+SOURCES = {
+    "tma_loader": "sm_90a",
+    "wgmma_mainloop": "sm_90a",
+    "bias_relu": "sm_80",
+    "grouped_tiles": "sm_80",
+    "attention_loader": "sm_90",
+    "attention_core": "sm_90a",
+    "attention_walkers": "sm_80",
+    "attention_masks": "sm_80",
+    "attention_sinks": "sm_80",
+    "attention_outputs": "sm_80",
+}
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Components of other compilers: a mainloop written with CuTe, an epilogue compiled by numba-cuda from Python."""
+"""Components of other compilers: a mainloop written with CuTe, functions compiled by numba-cuda from Python."""
 
 import re
 import subprocess
@@ -34,6 +34,15 @@ def test_numba_epilogue(objects: Path, tmp_path: Path) -> None:
     (kernel,) = [function for function in code.functions if function.name == "silu_gemm"]
     assert not sass.component_calls(kernel)
     assert sum(instruction.mnemonic.startswith("MUFU") for instruction in kernel.instructions) >= 128
+
+
+def test_numba_mask(objects: Path, tmp_path: Path) -> None:
+    """The Python function is inlined behind each product of queries and keys: no call, and its selects are there."""
+    code = linked(EXAMPLES / "attention" / "numba_mask" / "link.py", objects, tmp_path / "masked.plk")
+    (kernel,) = [function for function in code.functions if function.name == "attention"]
+    assert not sass.component_calls(kernel)
+    selects = sum(instruction.mnemonic.startswith("FSEL") for instruction in kernel.instructions)
+    assert selects >= 4 * 64  # with the causal mask's: both of the first block, and both of the others
 
 
 def test_cufftdx(tmp_path: Path) -> None:

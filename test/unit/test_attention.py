@@ -1,0 +1,94 @@
+"""Attention's variants consist of the same objects, and parts that do not fit together are refused."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from dataclasses import replace
+
+import pytest
+
+import pipelink
+from pipelink.backend import nvjitlink
+from pipelink.components.attention import SHAPES
+from pipelink.objects import read_objects
+from test.compositions import COMPOSITIONS, Objects, compose
+
+NAMES = [name for name in COMPOSITIONS if name.startswith("attention-")]
+
+
+@pytest.fixture
+def linked_images(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
+    """SHA-256 of the LTO images of every link, as nvJitLink is given them."""
+    found: list[set[str]] = []
+    link = nvjitlink.link
+
+    def record(images: list[nvjitlink.Image], arch: str, **options: bool) -> nvjitlink.Linked:
+        if images[0].name == "entry":  # the link, not the audit of an object beside it
+            found.append({hashlib.sha256(image.data).hexdigest() for image in images})
+        return link(images, arch, **options)
+
+    monkeypatch.setattr(nvjitlink, "link", record)
+    return found
+
+
+def test_variants_are_linked_from_one_core(objects: Objects, linked_images: list[set[str]]) -> None:
+    """Each composition takes one core, and the images that its object holds are what is linked: of every core the first
+    and the last composition show it."""
+    cores: dict[str, list[str]] = defaultdict(list)
+    for name in NAMES:
+        own = replace(objects, made={})
+        compose(name, own)
+        (core,) = (source for source in own.made if source.startswith("attention_core"))
+        cores[core].append(name)
+    for core, names in cores.items():
+        (image,) = read_objects(objects[core])[0].images
+        before = objects[core].read_bytes()
+        linked_images.clear()
+        for name in {names[0], names[-1]}:
+            assert compose(name, objects).link(cache=False)["sm_90a"].audit.ok
+        assert linked_images
+        assert all(image.sha256 in found for found in linked_images)
+        assert objects[core].read_bytes() == before
+    assert len(cores["attention_core"]) > 12
+
+
+def partly(objects: Objects, core: str, loader: str, walker: str, score: str | None = None) -> pipelink.Kernel:
+    """Core, loader and walker, connected, and a score."""
+    kernel = pipelink.Kernel("attention", target="sm_90a")
+    c = kernel.add(objects[SHAPES[int(core)].source.format(o="", e="")], f"attention_core_{core}", name="core")
+    load = kernel.add(objects["attention_loader"], f"attention_loader_{loader}", name="load")
+    walk = kernel.add(objects["attention_walkers"], walker)
+    for port in ("q", "k", "v"):
+        kernel.connect(getattr(load, port), getattr(c, port))
+    for role in (load, c):
+        kernel.connect(role.work, walk.next)
+        kernel.connect(role.blocks, walk.blocks)
+    if score:
+        kernel.connect(c.score, kernel.add(objects["attention_scores"], score, name="change").score)
+    return kernel
+
+
+@pytest.mark.parametrize(
+    ("core", "walker", "message"),
+    [
+        ("256", "attention_dense", "plc_block_keys = 128"),
+        ("128", "attention_dense_k64", "plc_block_keys = 64"),
+        ("64", "attention_causal_128", "plc_tile_queries = 128"),
+        ("256", "attention_causal_192", "plc_tile_queries = 192"),
+    ],
+)
+def test_walkers_of_another_shape_are_refused(objects: Objects, core: str, walker: str, message: str) -> None:
+    with pytest.raises(pipelink.LinkError, match=message):
+        partly(objects, core, core, walker).link(cache=False)
+
+
+@pytest.mark.parametrize("loader", ["64", "128_f16"])
+def test_values_of_another_dimension_or_element_are_refused(objects: Objects, loader: str) -> None:
+    with pytest.raises(pipelink.LinkError, match="'@load::@v' and '@core::@v' do not fit"):
+        partly(objects, "128", loader, "attention_dense").link(cache=False)
+
+
+def test_a_score_for_other_blocks_is_refused(objects: Objects) -> None:
+    with pytest.raises(pipelink.LinkError, match="'@core::@score' and '@change::@score' do not fit"):
+        partly(objects, "256", "256", "attention_dense_k64", "attention_plain").link(cache=False)
