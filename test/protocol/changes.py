@@ -156,6 +156,7 @@ def _barrier_ids(kernel: Kernel) -> dict[str, int]:
         placed: dict[str, Any] = instance.data.get("placement") or {}
         found |= {f"{name}::{barrier}": one["id"] for barrier, one in placed.get("barriers", {}).items()}
         found |= {f"{name}::{port}": one["barrier"]["id"] for port, one in placed.get("locals", {}).items()}
+        found |= {f"{name}::{t}[{n}]": o["id"] for t, of in placed.get("turns", {}).items() for n, o in enumerate(of)}
     for connect in kernel.connects:
         if "barrier" in (connect.data.get("placement") or {}):
             found[f"{connect.source} conversion"] = (connect.data.get("placement") or {})["barrier"]["id"]
@@ -266,6 +267,9 @@ def _instance(name: str, instance: Instance, kernel: Kernel) -> Iterator[Change]
     place = ("instance", name)
     for barrier, one in placed.get("barriers", {}).items():
         yield from _named(kernel, place, ("barriers", barrier), f"{name}::{barrier}", one)
+    for turns, barriers in placed.get("turns", {}).items():
+        for number, one in enumerate(barriers):
+            yield from _named(kernel, place, ("turns", turns, number), f"{name}::{turns}[{number}]", one)
     for buffer, address in placed.get("smem", {}).items():
         for other, there in _addresses(kernel).items():
             if there != address:

@@ -83,6 +83,10 @@ def cluster_barrier(name: str) -> str:
     return op("cluster_barrier", sym_name=name)
 
 
+def turns(name: str) -> str:
+    return op("turns", sym_name=name)
+
+
 def signal(name: str, direction: str, **more: Any) -> str:
     stated = {"scope": "gpu", "owner": "workspace", "workspace": "flags", "reset": "epoch", **more}
     return op("port", sym_name=name, direction=direction, kind="signal", **stated)

@@ -31,6 +31,7 @@ from test.protocol.contracts import (
     smem,
     token,
 )
+from test.protocol.orders import ORDERS
 
 TILES = answers("next", "struct<12,4>(i32)")
 WORK = calls("work", "struct<12,4>(i32)")
@@ -584,6 +585,7 @@ INPUTS: dict[str, str] = {
     "own_mbarriers_1": own_mbarriers(1),
     "own_mbarriers_2": own_mbarriers(2),
     **CLUSTERS,
+    **ORDERS,
     "exclusive": exclusive(),
     "scratch": scratch(),
     "stored": stored(

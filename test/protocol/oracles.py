@@ -147,7 +147,8 @@ def _barriers(kernel: Kernel, of: Mapping[str, Component]) -> Iterator[str]:
     for name, instance in kernel.instances.items():
         placed = instance.data.get("placement") or {}
         rings = [ring["barrier"] for ring in placed.get("locals", {}).values()]
-        for barrier in [*placed.get("barriers", {}).values(), *rings]:
+        turns = [barrier for barriers in placed.get("turns", {}).values() for barrier in barriers]
+        for barrier in [*placed.get("barriers", {}).values(), *rings, *turns]:
             if not 0 <= barrier["id"] < 16 or barrier["threads"] % 32 or barrier["threads"] <= 0:
                 yield f"{name}: named barrier {barrier}"
             if barrier["id"] == 0 and "tmem_columns" in (kernel.data.get("pipelink.placement") or {}):

@@ -9,12 +9,12 @@ of was taken from ``pipelink/transfers/*.cu`` and from the entry; nothing here c
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pipelink.analysis.protocol import language
 from pipelink.ir.views import Component, Kernel, Port
-from pipelink.support.protocol import Action, Block, Callers, Choose, Fence, Protocol, Rank, Repeat, Step, Until
+from pipelink.support.protocol import Action, Block, Callers, Choose, Fence, Rank, Repeat, Step, Until
 from test.protocol.layout import Layout
 from test.protocol.machine import (
     MAX_OPS,
@@ -50,24 +50,6 @@ class Builder(Uses):
 
     # ---------------------------------------------------------------- roles and movers
 
-    def protocol(self, instance: str, name: str) -> Protocol:
-        return language.protocol_of(self.component[instance], name)
-
-    def callees(self, instance: str, block: Block) -> Iterator[tuple[str, str, Action]]:
-        for action in language.actions_of(block):
-            if action.verb == "call":
-                for connect in self.outgoing.get((instance, action.subject), []):
-                    yield connect.target.root, connect.target.leaf, action
-
-    def inlined(self, instance: str, block: Block, depth: int = 0) -> Iterator[tuple[str, Action]]:
-        """Every action of a block and of the answers that it calls, with the instance whose it is."""
-        if depth > 16:
-            raise UnsupportedError("calls within calls")
-        for action in language.actions_of(block):
-            yield instance, action
-        for callee, answer, _ in self.callees(instance, block):
-            yield from self.inlined(callee, self.protocol(callee, answer).body, depth + 1)
-
     def edges(self, instance: str, role: str) -> set[int]:
         """The warps of a role at which parts of it begin or end that act together."""
         warps = self.placed(self.instances[instance])["roles"][role]["warps"]
@@ -75,7 +57,7 @@ class Builder(Uses):
         groups = False
         for owner, action in self.inlined(instance, self.protocol(instance, role).body):
             port = self.component[owner].ports.get(action.subject)
-            groups |= port is not None and port.touch == "wgmma"
+            groups |= action.subject in self.component[owner].turns if port is None else port.touch == "wgmma"
             if action.by is not None:
                 edges.add(min(warps, warps_of(action.by)))
         if groups:
@@ -95,7 +77,19 @@ class Builder(Uses):
     def run_role(self, mover: Mover) -> None:
         body = self.protocol(mover.instance, mover.role).body
         self.mention(mover, mover.instance, body)
+        last = self.placed(self.instances[mover.instance])["roles"][mover.role]["warps"] // 4 - 1
+        orders = self.orders(mover.instance, mover.role)
+        for instance, name in orders if mover.first // 4 == last else ():
+            self.turn(mover, instance, name, "begin", mover.threads, mover.warps)
         self.run(mover, mover.instance, mover.role, body, None, [])
+        for instance, name in orders if mover.first < 4 else ():
+            self.turn(mover, instance, name, "end", mover.threads, mover.warps)
+
+    def turn(self, mover: Mover, instance: str, name: str, verb: str, threads: int, warps: int) -> None:
+        """A warpgroup waits for its turn at its own barrier, and passes it on at that of the next (turns.cu)."""
+        placed = self.placed(self.instances[instance])["turns"][name]
+        at = (mover.first // 4 + (verb in ("begin", "pass"))) % len(placed)
+        self.barrier(mover, f"{instance}::{name}[{at}]", placed[at], 256, threads, warps, verb in ("take", "end"))
 
     def take_turns(self, cta: int, name: str, roles: list[tuple[str, str]]) -> None:
         """The warps of an exclusive group: each runs role after role, and between two all of them meet."""
@@ -176,7 +170,8 @@ class Builder(Uses):
             case Choose():
                 if leave:
                     raise UnsupportedError("a choice inside of 'until'")
-                symbol: Symbol = ("choose", step.name or (instance, of, step.column))
+                group = mover.first // 4 if self.orders(mover.instance, mover.role) else 0
+                symbol: Symbol = ("choose", step.name or (instance, of, step.column, group))
                 key = (id(mover), symbol)
                 nth = self.choices.get(key, 0)
                 self.choices[key] = nth + 1
@@ -215,6 +210,8 @@ class Builder(Uses):
                 target = (mover.cta + other) % self.ctas
                 mover.ops.append(("summon", use.index, target, arrivals))
             mover.ops.append(("gather", use.index))
+        elif action.subject in component.turns:
+            self.turn(mover, instance, action.subject, action.verb, threads, warps)
         elif action.verb.startswith("peer_"):
             if not self.joined:
                 raise Fault(f"{mover.name} reaches into a CTA that may not have begun, or have ended")
@@ -228,7 +225,7 @@ class Builder(Uses):
             size = component.smem[action.subject].bytes
             mode = "w" if action.verb == "write" else "r"
             use = self.buffer(mover.cta, f"{instance}::{action.subject}", address, size, mode)
-            use.divided = not (component.barriers or component.cluster_barriers)
+            use.divided = not (component.barriers or component.cluster_barriers or component.turns)
             kept = self.stores_kept(instance, action.subject)
             use.stored, use.slices = bool(kept), 1 + max(kept, default=0)
             if action.verb == "store":
@@ -254,18 +251,6 @@ class Builder(Uses):
             mover.ops.append(("reach", use.index, min(own, 1), True))
         else:
             raise UnsupportedError(f"{action.subject}.{action.verb}")
-
-    def stores_kept(self, instance: str, buffer: str) -> list[int]:
-        """How many bulk copies out of a buffer each wait for them leaves in flight; 0 for a copy itself."""
-        component = self.component[instance]
-        actions = itertools.chain(
-            *(language.actions_of(self.protocol(instance, of).body) for of in component.protocols)
-        )
-        return [
-            action.keep if action.verb == "stored" else 0
-            for action in actions
-            if action.subject == buffer and action.verb in ("store", "stored")
-        ]
 
     def leave_to_others(self, mover: Mover, instance: str, port: Port, action: Action) -> None:
         """Others of the role take a slot, or give it back, for these warps too.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pipelink.analysis.protocol import language
 from pipelink.ir.views import Component, Connect, Instance, Kernel, Port
+from pipelink.support.protocol import Action, Block, Protocol
 from test.protocol.machine import UnsupportedError, Use, slots_of
 
 
@@ -30,10 +33,52 @@ class Uses:
             self.incoming[connect.target.root, connect.target.leaf] = connect
         self.uses: list[Use] = []
         self.known: dict[tuple[Any, ...], Use] = {}
+        self.known_orders: dict[tuple[str, str], list[tuple[str, str]]] = {}
 
     @staticmethod
     def placed(view: Instance | Connect) -> dict[str, Any]:
         return view.data["placement"]
+
+    def protocol(self, instance: str, name: str) -> Protocol:
+        return language.protocol_of(self.component[instance], name)
+
+    def stores_kept(self, instance: str, buffer: str) -> list[int]:
+        """How many bulk copies out of a buffer each wait for them leaves in flight; 0 for a copy itself."""
+        component = self.component[instance]
+        actions = itertools.chain(
+            *(language.actions_of(self.protocol(instance, of).body) for of in component.protocols)
+        )
+        return [
+            action.keep if action.verb == "stored" else 0
+            for action in actions
+            if action.subject == buffer and action.verb in ("store", "stored")
+        ]
+
+    def callees(self, instance: str, block: Block) -> Iterator[tuple[str, str, Action]]:
+        for action in language.actions_of(block):
+            if action.verb == "call":
+                for connect in self.outgoing.get((instance, action.subject), []):
+                    yield connect.target.root, connect.target.leaf, action
+
+    def inlined(self, instance: str, block: Block, depth: int = 0) -> Iterator[tuple[str, Action]]:
+        """Every action of a block and of the answers that it calls, with the instance whose it is."""
+        if depth > 16:
+            raise UnsupportedError("calls within calls")
+        for action in language.actions_of(block):
+            yield instance, action
+        for callee, answer, _ in self.callees(instance, block):
+            yield from self.inlined(callee, self.protocol(callee, answer).body, depth + 1)
+
+    def orders(self, instance: str, role: str) -> list[tuple[str, str]]:
+        """The turns of a role's warpgroups, which its entry begins and ends."""
+        key = (instance, role)
+        if key not in self.known_orders:
+            used = {(of, action.subject) for of, action in self.inlined(instance, self.protocol(*key).body)}
+            own = self.component[instance].turns.items()
+            found = [(instance, name) for name, one in own if one.role in (None, role)]
+            called = [(of, name) for of, c in self.component.items() if not c.roles for name in c.turns]
+            self.known_orders[key] = found + [one for one in called if one in used]
+        return self.known_orders[key]
 
     def use(self, cta: int, instance: str, port: Port, side: str) -> Use:
         key = (cta, instance, port.name, side)
