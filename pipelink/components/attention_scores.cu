@@ -144,6 +144,7 @@ __device__ __forceinline__ void add_bias(scores_of<Keys>& s, const char* first, 
   PL_COMPONENT(NAME) {                                                                                                 \
     PLC_ATTENTION_SCORE_(KEYS);                                                                                        \
     PL_PARAM(scale, float);                                                                                            \
+    PL_REQUIRE(plc_rows, "queries");                                                                                   \
     PL_PARAM(alibi_slopes, const float*);                                                                              \
     PL_PARAM(slopes_batch, int);                                                                                       \
     PL_TENSOR(alibi_slopes, float, "B, H", pl::read);                                                                  \
@@ -159,6 +160,7 @@ __device__ __forceinline__ void add_bias(scores_of<Keys>& s, const char* first, 
   PL_COMPONENT(NAME) {                                                                                                 \
     PLC_ATTENTION_SCORE_(KEYS);                                                                                        \
     PL_PARAM(scale, float);                                                                                            \
+    PL_REQUIRE(plc_rows, "queries");                                                                                   \
     PL_PARAM(bias, const ELEMENT*);                                                                                    \
     PL_PARAM(bias_batch, long long);                                                                                   \
     PL_PARAM(bias_head, long long);                                                                                    \

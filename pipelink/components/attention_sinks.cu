@@ -18,14 +18,22 @@ PL_ANSWER(sink, void(plc::row_pair&, plc::attention_tile, int));
 PL_DEFINE(sink)(pl::self, plc::row_pair&, plc::attention_tile, int) -> void {}
 }
 
-// That of the head.  Where several tiles share the keys of a query, it counts in the first.
+// That of the row's head: where `pack` heads are rows of a query, the tile names the first of them.  Rows beyond the last
+// head are of no account.  Where several tiles share the keys of a query, it counts in the first.
 #define PLC_ATTENTION_SINKS(NAME, ELEMENT)                                                                             \
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ANSWER(sink, void(plc::row_pair&, plc::attention_tile, int));                                                   \
+    PL_PARAM(pack, int);                                                                                               \
+    PL_PARAM(heads, int);                                                                                              \
     PL_PARAM(sinks, const ELEMENT*);                                                                                   \
     PL_TENSOR(sinks, ELEMENT, "H", pl::read);                                                                          \
-    PL_DEFINE(sink)(pl::self self, plc::row_pair& logits, plc::attention_tile tile, int) -> void {                     \
-      if (tile.part == 0) logits[0] = logits[1] = plc::logit_of(sinks(self), tile.head);                               \
+    PL_BIND(heads, "H");                                                                                               \
+    PL_DEFINE(sink)(pl::self self, plc::row_pair& logits, plc::attention_tile tile, int row) -> void {                 \
+      if (tile.part != 0) return;                                                                                      \
+      _Pragma("unroll") for (int h = 0; h < 2; ++h) {                                                                  \
+        const int of = (row + threadIdx.x % 32 / 4 + 8 * h) & (pack(self) - 1);                                        \
+        logits[h] = plc::logit_of(sinks(self), min(tile.head + of, heads(self) - 1));                                  \
+      }                                                                                                                \
     }                                                                                                                  \
   }
 PLC_ATTENTION_SINKS(plc::attention_sinks_f32, float)

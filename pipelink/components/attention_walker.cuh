@@ -1,10 +1,12 @@
-// What every walker of attention declares: its answers, the sizes of the launch, and a persistent grid.
+// What every walker of attention declares: its answers, the sizes of the launch, and a persistent grid.  A tile's rows are
+// queries of one head, and its keys are all of the sequence's, as scores that ask for the place of either require.
 #pragma once
 #include "attention.cuh"
 
 #define PLC_ATTENTION_WALKER_                                             \
   PL_ANSWER(next, plc::attention_tile(int));                              \
   PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int, int)); \
+  PL_PROMISE(plc_rows, "queries");                                        \
   PL_PARAM(q_tiles, int);                                                 \
   PL_PARAM(heads, int);                                                   \
   PL_PARAM(group, int);                                                   \

@@ -12,6 +12,7 @@
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ANSWER(next, plc::attention_tile(int));                                                                         \
     PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int, int));                                            \
+    PL_PROMISE(plc_rows, "queries");                                                                                   \
     PL_REQUIRE(plc_tile_queries, ROWS);                                                                                \
     PL_REQUIRE(plc_block_keys, KEYS);                                                                                  \
     PL_PARAM(cu_seqlens_q, const int*);                                                                                \

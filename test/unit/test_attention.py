@@ -92,3 +92,12 @@ def test_values_of_another_dimension_or_element_are_refused(objects: Objects, lo
 def test_a_score_for_other_blocks_is_refused(objects: Objects) -> None:
     with pytest.raises(pipelink.LinkError, match="'@core::@score' and '@change::@score' do not fit"):
         partly(objects, "256", "256", "attention_dense_k64", "attention_plain").link(cache=False)
+
+
+@pytest.mark.parametrize("score", ["attention_alibi", "attention_bias_bf16"])
+def test_scores_by_place_want_to_know_what_rows_are(objects: Objects, score: str) -> None:
+    kernel = pipelink.Kernel("attention", target="sm_90a")
+    core = kernel.add(objects["attention_core"], "attention_core_128")
+    kernel.connect(core.score, kernel.add(objects["attention_scores"], score).score)
+    with pytest.raises(pipelink.LinkError, match=r"plc_rows = .queries., .*nothing promises it"):
+        kernel.link(cache=False)
