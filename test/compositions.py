@@ -328,7 +328,7 @@ ATTENTION_VARLEN: dict[str, Build] = {
 }
 #: Sliding windows.
 ATTENTION_WINDOWS: dict[str, Build] = {
-    f"attention-window-{d}-lse": _attention("window", d, output="lse") for d in (64, 128)
+    f"attention-window-{d}-lse": _attention("window", d, output="lse") for d in attention.SHAPES
 }
 #: Scores, sinks, elements and larger heads; behind the name's dash.
 ATTENTION_PARTS: dict[str, Build] = {
@@ -352,12 +352,19 @@ ATTENTION_PARTS: dict[str, Build] = {
     "attention-dense-64-f16-all": _attention("dense", 64, element="f16", score="bias_f16", sink="f16", output="lse"),
     "attention-causal-256-lse": _attention("causal", 256, output="lse"),
 }
+#: Lists of blocks: as others have them, and made ahead.
+ATTENTION_LISTS: dict[str, Build] = {
+    f"attention-{v}-{d}-lse": _attention(v, d, output="lse")
+    for v in ("blocks", "blocks-causal", "plan", "plan-causal")
+    for d in (64, 128)
+}
 COMPOSITIONS: dict[str, Build] = (
     GEMMS
     | ATTENTION
     | ATTENTION_VARLEN
     | ATTENTION_WINDOWS
     | ATTENTION_PARTS
+    | ATTENTION_LISTS
     | CLUSTERS
     | STAGED
     | TENSOR_MEMORY

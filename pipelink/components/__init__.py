@@ -45,6 +45,7 @@ SOURCES: Final[dict[str, tuple[str, ...]]] = {
     "attention_walkers": ("sm_80",),
     "attention_walkers_varlen": ("sm_80",),
     "attention_windows": ("sm_80",),
+    "attention_lists": ("sm_80",),
     "attention_masks": ("sm_80",),
     "attention_scores": ("sm_80",),
     "attention_sinks": ("sm_80",),

@@ -44,6 +44,10 @@ VARIANTS: Final = {
     "dense": Variant("attention_dense{k}", "attention_edge{k}"),
     "causal": Variant("attention_causal_{rows}{k}", "attention_causal_mask{k}"),
     "window": Variant("attention_windows/attention_window_{rows}{k}", "attention_windows/attention_window_mask{k}"),
+    "blocks": Variant("attention_lists/attention_blocks_{rows}", "attention_edge{k}"),
+    "blocks-causal": Variant("attention_lists/attention_blocks_{rows}", "attention_causal_mask{k}"),
+    "plan": Variant("attention_lists/attention_plan_{rows}", "attention_lists/attention_block_mask"),
+    "plan-causal": Variant("attention_lists/attention_plan_{rows}", "attention_causal_mask{k}"),
     "varlen": Variant("attention_walkers_varlen/attention_varlen_dense_{rows}{k}", "attention_edge{k}"),
     "varlen-causal": Variant("attention_walkers_varlen/attention_varlen_causal_{rows}{k}", "attention_causal_mask{k}"),
 }

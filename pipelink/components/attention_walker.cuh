@@ -1,9 +1,9 @@
-// What every walker of attention declares: its answers, the sizes of the launch, and a persistent grid.  A tile's rows are
-// queries of one head, and its keys are all of the sequence's, as scores that ask for the place of either require.
+// What every walker of attention declares: its answers, and the sizes of the launch.  A tile's rows are queries of one
+// head, and its keys are all of the sequence's, as scores that ask for the place of either require.
 #pragma once
 #include "attention.cuh"
 
-#define PLC_ATTENTION_WALKER_                                             \
+#define PLC_ATTENTION_LAUNCH_                                             \
   PL_ANSWER(next, plc::attention_tile(int));                              \
   PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int, int)); \
   PL_PROMISE(plc_rows, "queries");                                        \
@@ -17,5 +17,8 @@
   PL_BIND(group, "H / HK");                                               \
   PL_BIND(batches, "B");                                                  \
   PL_BIND(queries, "SQ");                                                 \
-  PL_BIND(keys, "SK");                                                    \
+  PL_BIND(keys, "SK")
+// With a grid whose CTAs take one tile after another.
+#define PLC_ATTENTION_WALKER_ \
+  PLC_ATTENTION_LAUNCH_;      \
   PL_GRID("min(B * H * q_tiles, sms * occupancy)")

@@ -6,7 +6,8 @@
 >>> o = pipelink.torch.attention(q, k, v, causal=True)
 
 ``register`` makes an operator of any package.  ``swiglu_linear`` and ``attention`` pick a linked kernel for the device
-and the shape, from a folder that ``python -m pipelink.torch build`` fills.  Only this subpackage imports torch, and
+and the shape, from a folder that ``python -m pipelink.torch build`` fills.  ``BlockLists``, ``list_blocks`` and
+``plan_blocks`` make arguments for attention over lists of blocks.  Only this subpackage imports torch, and
 only when one of them is first used, so that the build needs none.  docs/torch.md says what they accept.
 """
 
@@ -17,12 +18,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pipelink.torch.attention import attention
+    from pipelink.torch.block_mask import BlockLists, list_blocks, plan_blocks
     from pipelink.torch.operators import register
     from pipelink.torch.swiglu import swiglu_linear
 
-__all__ = ["attention", "register", "swiglu_linear"]
+__all__ = ["BlockLists", "attention", "list_blocks", "plan_blocks", "register", "swiglu_linear"]
 
-_HOMES = {"attention": "attention", "register": "operators", "swiglu_linear": "swiglu"}
+_HOMES = {
+    "attention": "attention",
+    **dict.fromkeys(("BlockLists", "list_blocks", "plan_blocks"), "block_mask"),
+    "register": "operators",
+    "swiglu_linear": "swiglu",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ import pytest
 from pipelink import runtime
 from test.gpu.references import error, operands, reference
 
-DIMENSIONS = (128, 64)
+DIMENSIONS = (256, 128, 64)
 LENGTHS = (1, 63, 64, 65, 127, 1000, 4097)
 SHAPES = [  # B, H, HK, SQ, SK
     *((1, 2, 2, length, length) for length in LENGTHS),

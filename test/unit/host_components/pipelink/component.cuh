@@ -11,7 +11,7 @@ using std::max;
 using std::min;
 inline struct { unsigned x; } threadIdx, blockIdx, gridDim;
 struct uint2 { unsigned x, y; };
-struct int4 { int x, y, z, w; };
+
 inline float __int_as_float(unsigned bits) {
   float value;
   std::memcpy(&value, &bits, 4);
