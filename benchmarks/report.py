@@ -374,6 +374,30 @@ def _attention(path: Path) -> str:
     return "\n".join([*_table(header, rows), "", note])
 
 
+def _sparse(path: Path) -> str:
+    """Sliding windows and lists of blocks: times, and each peer's over the linked kernel's."""
+    found = store.read(path)
+    rows: list[Sequence[str]] = []
+    for name, one in found.items():
+        what, dimension, shape = name.split("-")
+        times = [f"{one['us'][who]:.0f}" if who in one["us"] else "–" for who in (one["linked"], *_SPARSE)]
+        ratios = [f"{one['ratio'][who][0]:.3f}" if who in one["ratio"] else "–" for who in _SPARSE]
+        kernel = f"{what.replace('window', 'window ').replace('blocks', 'blocks ')}, {dimension}"
+        rows.append((kernel, _extents(shape), one["linked"], *times, *ratios))
+    header = ("kernel, D", "batches×heads×length", "variant", "linked, µs", *(f"{who}, µs" for who in _SPARSE))
+    means = {who: [one["ratio"][who][0] for one in found.values() if who in one["ratio"]] for who in _SPARSE}
+    note = "; ".join(f"{_mean(ratios):.3f} over {who}" for who, ratios in means.items() if ratios)
+    lines = _table((*header, *(f"{who} / linked" for who in _SPARSE)), rows)
+    with_ = next(iter(found.values()))["with"]
+    text = (
+        f"Forward, bf16; causal windows, and shares of all blocks of 128 × 128. Geometric means: {note}. One "
+        f"{with_['gpu']}, driver {with_['driver']}, torch {with_['torch']}; above 1 means that the linked kernel is "
+        "faster."
+    )
+    return "\n".join([*lines, "", text])
+
+
+_SPARSE = ("FlashAttention 4", "FlexAttention, FLASH", "FlexAttention, Triton")
 _ATTENTION = ("linked", "FlashAttention 4", "cuDNN")
 _TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "gemm": ("gemm", _gemm),
@@ -385,6 +409,7 @@ _TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "signals": ("signals", _signals),
     "programmatic": ("programmatic", _programmatic),
     "attention": ("attention", _attention),
+    "sparse": ("sparse", _sparse),
 }
 
 

@@ -62,6 +62,27 @@ def peers(torch: Any, q: Any, k: Any, v: Any, causal: bool) -> dict[str, Callabl
     return {**found, "FlashAttention 4": flash}
 
 
+def in_turns(torch: Any, calls: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
+    """Microseconds of each call, a sample of each in every turn."""
+
+    def sample(call: Callable[[], Any], launches: int) -> float:
+        call()
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        for _ in range(launches):
+            call()
+        end.record()
+        torch.cuda.synchronize()
+        return float(begin.elapsed_time(end)) * 1e3 / launches
+
+    launches = {name: max(1, int(SAMPLE_MS * 1e3 / sample(call, 2))) for name, call in calls.items()}
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for number in range(TURNS):
+        for name in list(calls)[:: 1 if number % 2 else -1]:
+            times[name].append(sample(calls[name], launches[name]))
+    return times
+
+
 def measure(folder: Path, variant: str, dimension: int, shape: tuple[int, int, int]) -> dict[str, Any]:
     """One shape: medians in microseconds, and the ratio of the fastest peer to the linked kernel."""
     import torch
@@ -79,21 +100,7 @@ def measure(folder: Path, variant: str, dimension: int, shape: tuple[int, int, i
     if not (o.float() - expected).norm() < 6e-3 * expected.norm():  # of both, in bf16
         raise SystemExit(f"attention-{variant}-{dimension}: not what cuDNN computes")
 
-    def sample(call: Callable[[], Any], launches: int) -> float:
-        call()
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        for _ in range(launches):
-            call()
-        end.record()
-        torch.cuda.synchronize()
-        return float(begin.elapsed_time(end)) * 1e3 / launches
-
-    launches = {name: max(1, int(SAMPLE_MS * 1e3 / sample(call, 2))) for name, call in calls.items()}
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for number in range(TURNS):
-        for name in list(calls)[:: 1 if number % 2 else -1]:
-            times[name].append(sample(calls[name], launches[name]))
+    times = in_turns(torch, calls)
     fastest = min(others, key=lambda name: statistics.median(times[name]))
     ratio = timing.interval([p / q for p, q in zip(times[fastest], times["linked"], strict=True)])
     us = {name: round(statistics.median(found), 1) for name, found in times.items()}

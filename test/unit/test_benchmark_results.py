@@ -68,6 +68,25 @@ def test_each_shape_has_a_mark_in_its_familys_plot(family: report.Family) -> Non
     assert marks == legend * len(family.shapes)
 
 
+def test_sparse_attention_has_a_row_for_each_case_and_a_mean_for_each_peer(tmp_path: Path) -> None:
+    with_ = {"gpu": "NVIDIA H200", "driver": "1", "torch": "2"}
+    window = {"us": {"window": 250.0, "FlashAttention 4": 251.0}, "ratio": {"FlashAttention 4": [1.004, 1.0, 1.01]}}
+    blocks = {
+        "us": {"plan": 200.0, "FlexAttention, Triton": 400.0},
+        "ratio": {"FlexAttention, Triton": [2.0, 1.9, 2.1]},
+    }
+    entries = {
+        "window1024-128-4x16x4096": {**window, "linked": "window", "with": with_},
+        "blocks10%-64-1x16x16384": {**blocks, "linked": "plan", "with": with_},
+    }
+    store.add(tmp_path / "sparse.json", "sparse", entries)
+    with mock.patch.object(report, "RESULTS", tmp_path):
+        text = report.tables()["sparse"]
+    assert "| window 1024, 128 | 4 × 16 × 4096 | window | 250 | 251 | – | – | 1.004 | – | – |" in text
+    assert "| blocks 10%, 64 | 1 × 16 × 16384 | plan | 200 | – | – | 400 | – | – | 2.000 |" in text
+    assert "1.004 over FlashAttention 4; 2.000 over FlexAttention, Triton" in text
+
+
 def test_every_kind_of_a_family_is_in_the_tables() -> None:
     for family in FAMILIES:
         for kind in family.kinds:

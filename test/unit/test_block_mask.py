@@ -110,6 +110,20 @@ def test_flex_attention_s_block_mask() -> None:
     assert (plan.list_entries[:, 1:] == SKIPPED).any()
 
 
+def test_masks_that_look_into_tensors() -> None:
+    flex = pytest.importorskip("torch.nn.attention.flex_attention")
+    document, heads = torch.arange(300) // 70, torch.tensor([1, 0])
+
+    def inside(b: Any, h: Any, q: Any, k: Any) -> Any:
+        return (document[q] == document[k]) & (heads[h] == 1)
+
+    mask = flex.create_block_mask(inside, None, 2, 300, 300, device="cpu")
+    plan = plan_blocks(BlockLists.of(mask), 3, 2, 128, 132, mask.mask_mod)
+    same = (document[:, None] == document).int()
+    expected = torch.stack((same, torch.zeros_like(same))).expand(3, -1, -1, -1)
+    assert torch.equal(counted(plan, (3, 2, 300, 300), 128), expected)
+
+
 def test_full_and_empty_masks_are_no_masks() -> None:
     status = torch.ones(1, 1, 2, 2)
     lists = lists_of(status, (128, 128), (256, 256))
