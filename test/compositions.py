@@ -310,8 +310,8 @@ IN_TURN: tuple[str, ...] = ("two_in_turn", "three_in_turn", "four_in_turn")
 TARGETS: dict[str, str] = {name: name.rpartition("-")[2] for name in TENSOR_MEMORY} | {"own_columns": "sm_100a"}
 
 
-def _attention(variant: str, dimension: int, **parts: str) -> Build:
-    return lambda c: attention.add_attention(c, variant, dimension, **parts)
+def _attention(variant: str, dimension: int, pack: int = 1, **parts: str) -> Build:
+    return lambda c: attention.add_attention(c, variant, dimension, pack=pack, **parts)
 
 
 ATTENTION: dict[str, Build] = {
@@ -358,6 +358,26 @@ ATTENTION_LISTS: dict[str, Build] = {
     for v in ("blocks", "blocks-causal", "plan", "plan-causal")
     for d in (64, 128)
 }
+#: Keys shared among CTAs; behind ``p`` how many heads stand as rows of a query.
+ATTENTION_SPLIT: dict[str, Build] = {
+    "attention-split-128-p4": _attention("split", 128, 4),
+    "attention-split-64-p4-f16": _attention("split", 64, 4, element="f16"),
+    "attention-split-64-p8-sinks": _attention("split", 64, 8, sink="f32", output="lse"),
+    **{
+        f"attention-{v}-{d}-p{pack}-lse": _attention(v, d, pack, output="lse")
+        for v, d, pack in (
+            ("split", 128, 1),
+            ("split", 128, 4),
+            ("split", 64, 8),
+            ("split-causal", 128, 16),
+            ("split-causal", 64, 2),
+            ("split-lengths", 128, 8),
+            ("split-lengths", 64, 4),
+            ("split-lengths-causal", 128, 4),
+            ("split-lengths-causal", 64, 1),
+        )
+    },
+}
 COMPOSITIONS: dict[str, Build] = (
     GEMMS
     | ATTENTION
@@ -365,6 +385,7 @@ COMPOSITIONS: dict[str, Build] = (
     | ATTENTION_WINDOWS
     | ATTENTION_PARTS
     | ATTENTION_LISTS
+    | ATTENTION_SPLIT
     | CLUSTERS
     | STAGED
     | TENSOR_MEMORY

@@ -68,11 +68,13 @@ __device__ __forceinline__ void load_head(pl::self self, const Map& map, int hea
 // Everything a loader does, in the order in which the core takes it: a block's values come behind the next one's keys.
 template <class Work, class Blocks, class LoadQ, class LoadK, class LoadV>
 __device__ __forceinline__ void load_attention(Work work, Blocks blocks, LoadQ load_q, LoadK load_k, LoadV load_v) {
+#pragma unroll 1
   for (int i = 0; auto tile = work(i); ++i) {
     load_q(tile);
     auto block = blocks(tile, 0);
     if (!block) continue;
     load_k(tile, block.index);
+#pragma unroll 1
     for (int j = 1; auto next = blocks(tile, j); ++j) {
       load_k(tile, next.index);
       load_v(tile, block.index);
@@ -342,15 +344,17 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
               "repeat work { q.acquire; q.copy; choose some { k.acquire; k.copy; "                                     \
               "repeat blocks { k.acquire; k.copy; v.acquire; v.copy; } v.acquire; v.copy; } or { } }")
 
-#define PLC_ATTENTION_LOADER_PACKED(NAME, ELEMENT, ROWS, KEYS, D, PACK)                                                \
+#define PLC_ATTENTION_LOADER_ROWS_(NAME, ELEMENT, ROWS, KEYS, D, PACK, WHERE)                                          \
   PL_COMPONENT(NAME) {                                                                                                 \
     PLC_ATTENTION_LOADER_PORTS_(ELEMENT, ROWS, KEYS, D, PACK);                                                         \
+    WHERE;                                                                                                             \
     PL_PARAM(map_k, pl::tensor_map<k, 0, pl::box<1, KEYS, 1, 64>>);                                                    \
     PL_PARAM(map_v, pl::tensor_map<v, 0, pl::box<1, KEYS, 1, 64>>);                                                    \
     PL_TENSOR(k, ELEMENT, "B, SK, HK, " #D, pl::read);                                                                 \
     PL_TENSOR(v, ELEMENT, "B, SK, HK, " #D, pl::read);                                                                 \
     PL_BIND(map_k, "k");                                                                                               \
     PL_BIND(map_v, "v");                                                                                               \
+    PL_DERIVE(most_keys, "SK");                                                                                        \
     PL_ENTRY(load) {                                                                                                   \
       plc::load_attention(                                                                                                 \
           [=](int i) { return work(self, i); },                                                                        \
@@ -366,8 +370,10 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
           });                                                                                                          \
     }                                                                                                                  \
   }
-#define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, KEYS, D)                                                             \
-  PLC_ATTENTION_LOADER_PACKED(NAME, ELEMENT, ROWS, KEYS, D, 1)
+#define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, KEYS, D) \
+  PLC_ATTENTION_LOADER_ROWS_(NAME, ELEMENT, ROWS, KEYS, D, 1, static_assert(true, ""))
+#define PLC_ATTENTION_LOADER_PACKED(NAME, ELEMENT, ROWS, KEYS, D, PACK) \
+  PLC_ATTENTION_LOADER_ROWS_(NAME, ELEMENT, ROWS, KEYS, D, PACK, PL_REQUIRE(plc_rows, "packed"))
 
 // A core's ORDER is that in which its warpgroups issue the products of their blocks.
 #define PLC_ANY_ORDER plc::any_order

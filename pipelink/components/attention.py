@@ -21,11 +21,20 @@ class Variant:
     """Components of sources ``attention_walkers``, ``attention_masks`` and ``attention_loader``, or of another that
     stands in front of ``/``.  In all names here ``{d}`` stands for the dimension of a head, ``{rows}`` for the queries
     of a tile, ``{k}`` for ``_k64`` where blocks are of so many keys instead of 128, and ``{e}`` for ``_f16`` where
-    elements are that and not bf16."""
+    elements are that and not bf16.  ``output``: how the names of what may be written begin, of source
+    ``attention_outputs`` or another."""
 
     walker: str
     mask: str
     loader: str = "attention_loader_{d}{e}"
+    output: str = "attention_store"
+
+
+def _split(name: str, mask: str) -> Variant:
+    """Few queries, whose keys CTAs share."""
+    return Variant(
+        f"attention_split/attention_split{name}", mask, output="attention_split_outputs/attention_split_store"
+    )
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,10 @@ VARIANTS: Final = {
     "plan-causal": Variant("attention_lists/attention_plan_{rows}", "attention_causal_mask{k}"),
     "varlen": Variant("attention_walkers_varlen/attention_varlen_dense_{rows}{k}", "attention_edge{k}"),
     "varlen-causal": Variant("attention_walkers_varlen/attention_varlen_causal_{rows}{k}", "attention_causal_mask{k}"),
+    "split": _split("", "attention_edge"),
+    "split-causal": _split("_causal", "attention_split/attention_split_causal_mask"),
+    "split-lengths": _split("_lengths", "attention_edge"),
+    "split-lengths-causal": _split("_lengths_causal", "attention_split/attention_split_lengths_causal_mask"),
 }
 #: In what order the core's warpgroups issue their products; ``{o}`` in names.  In turn those on bf16 of up to 128.
 ORDERS: Final = {"any": "", "in_turn": "_in_turn"}
@@ -69,8 +82,10 @@ SINKS: Final = {
     "bf16": "attention_sinks_bf16",
     "f16": "attention_sinks_f16",
 }
-#: What is written: components of source ``attention_outputs``.
-OUTPUTS: Final = {"o": "attention_store_{d}{e}", "lse": "attention_store_lse_{d}{e}"}
+#: What is written: how the components' names go on behind the variant's ``output``.
+OUTPUTS: Final = {"o": "_{d}{e}", "lse": "_lse_{d}{e}"}
+#: How many heads that share keys and values may stand as rows of a query, in variants that split.
+PACKS: Final = (1, 2, 4, 8, 16)
 
 
 def add_attention(
@@ -80,12 +95,14 @@ def add_attention(
     *,
     element: str = "bf16",
     order: str = "any",
+    pack: int = 1,
     score: str = "plain",
     sink: str = "none",
     output: str = "o",
 ) -> None:
-    """Add one attention to a kernel and connect it.  ``dimension``: of a head.  ``element``: of q, k, v and o.  The
-    others are keys of the tables."""
+    """Add one attention to a kernel and connect it.  ``dimension``: of a head.  ``element``: of q, k, v and o.
+    ``pack``: of ``PACKS``; a group of another number of heads takes the next greater one, or several tiles.  The others
+    are keys of the tables."""
     parts, shape, kernel = VARIANTS[variant], SHAPES[dimension], c.kernel
     names = {
         "d": dimension,
@@ -99,7 +116,8 @@ def add_attention(
         source, component = component.split("/") if "/" in component else (source, component)
         return c.add(source.format(**names), component.format(**names))
 
-    load = add("attention_loader", parts.loader)
+    packed = f"attention_loader_packed/attention_loader_packed_{pack}_{{d}}{{e}}"
+    load = add("attention_loader", parts.loader if pack == 1 else packed)
     core = add(shape.source, "attention_core{o}_{d}{e}")
     walker = add("attention_walkers", parts.walker)
     kernel.connect(load.q, core.q)
@@ -111,4 +129,4 @@ def add_attention(
     kernel.connect(core.score, add("attention_scores", SCORES[score]).score)
     kernel.connect(core.mask, add("attention_masks", parts.mask).mask)
     kernel.connect(core.sink, add("attention_sinks", SINKS[sink]).sink)
-    kernel.connect(core.store, add("attention_outputs", OUTPUTS[output]).store)
+    kernel.connect(core.store, add("attention_outputs", parts.output + OUTPUTS[output]).store)

@@ -1,0 +1,208 @@
+// What becomes of tiles whose keys neighbouring CTAs share, and whose rows are queries times `pack` heads: O in bf16 or
+// f16, and the logarithms of the rows' sums where they are wanted.
+//
+// A tile that has one part is rounded and stored.  Of any other, each CTA leaves its part in a workspace, in f32, and
+// the last to arrive adds all of them up, in the order of the keys, whoever was last: a warp a row.  Nobody waits for
+// anybody else.  The counters are back at 0 when the kernel ends.
+#include "attention.cuh"
+
+namespace plc {
+// Where the parts of `Rows` rows of `Columns` are.  A CTA has two at most: the first of a tile in one place, any other in
+// the other.
+template <int Rows, int Columns>
+struct split_parts {
+  float *values, *log_sums;
+  int first;  // the CTA with the first part
+  __device__ __forceinline__ int row(int part, int row) const {
+    return (2 * (first + part) + (part == 0)) * Rows + row;
+  }
+  __device__ __forceinline__ float* value(int part, int at) const {
+    return values + static_cast<long long>(row(part, at)) * Columns;
+  }
+};
+
+// Some neighbouring columns of a row.
+template <int N>
+struct split_columns {
+  float of[N];
+};
+__device__ __forceinline__ split_columns<4> load_columns(const float* from, split_columns<4>) {
+  const float4 x = __ldcg(reinterpret_cast<const float4*>(from));
+  return {x.x, x.y, x.z, x.w};
+}
+__device__ __forceinline__ split_columns<2> load_columns(const float* from, split_columns<2>) {
+  const float2 x = __ldcg(reinterpret_cast<const float2*>(from));
+  return {x.x, x.y};
+}
+
+// Adds up the parts of a row, by one warp: of lane l columns l * N up to (l + 1) * N, and the logarithm of the sum.
+template <int N, class Parts>
+__device__ __forceinline__ float add_parts(split_columns<N>& sum, const Parts& parts, int count, int row) {
+  constexpr int At = 8;  // parts that are under way together
+  const int lane = threadIdx.x % 32;
+  float top = minus_infinity(), weight = 0.f;
+  sum = {};
+#pragma unroll 1
+  for (int first = 0; first < count; first += 32) {
+    const int own = first + lane;
+    float log_sum = minus_infinity(), most;
+    if (own < count) log_sum = __ldcg(parts.log_sums + parts.row(own, row));
+#pragma unroll 1
+    for (int part = first; part < min(first + 32, count); part += At) {
+      split_columns<N> values[At];
+#pragma unroll
+      for (int k = 0; k < At; ++k)  // what lies behind the last has weight 0, and is the last again
+        values[k] = load_columns(parts.value(min(part + k, count - 1), row) + lane * N, split_columns<N>{});
+      if (part == first) {
+        most = log_sum;
+#pragma unroll
+        for (int by = 16; by; by /= 2) most = fmaxf(most, __shfl_xor_sync(~0u, most, by));
+        most = fmaxf(most, top);
+        const float by = top == minus_infinity() ? 0.f : __expf(top - most);
+        weight *= by, top = most;
+#pragma unroll
+        for (int n = 0; n < N; ++n) sum.of[n] *= by;
+        log_sum = log_sum == minus_infinity() ? 0.f : __expf(log_sum - most);  // from here on its part's weight
+        weight += log_sum;
+      }
+#pragma unroll
+      for (int k = 0; k < At; ++k) {
+        const float by = __shfl_sync(~0u, log_sum, (part + k) % 32);
+#pragma unroll
+        for (int n = 0; n < N; ++n) sum.of[n] += by * values[k].of[n];
+      }
+    }
+  }
+#pragma unroll
+  for (int by = 16; by; by /= 2) weight += __shfl_xor_sync(~0u, weight, by);
+  const float by = weight > 0.f ? 1.f / weight : 0.f;
+#pragma unroll
+  for (int n = 0; n < N; ++n) sum.of[n] *= by;
+  return weight > 0.f ? top + __logf(weight) : minus_infinity();
+}
+
+template <class Element>
+__device__ __forceinline__ void store_columns(char* to, const split_columns<4>& x) {
+  *reinterpret_cast<uint2*>(to) = {words<Element>::pack(x.of[0], x.of[1]), words<Element>::pack(x.of[2], x.of[3])};
+}
+template <class Element>
+__device__ __forceinline__ void store_columns(char* to, const split_columns<2>& x) {
+  *reinterpret_cast<unsigned*>(to) = words<Element>::pack(x.of[0], x.of[1]);
+}
+
+// Rounds 16 rows, of which a lane knows where its two begin, or null, and stores them.  Called by whole warps.
+template <class Element, int N>
+__device__ __forceinline__ void store_rows(char* const (&to)[2], const pl::fragment<float, N>& values) {
+  const int column = threadIdx.x % 4 * 8;
+#pragma unroll
+  for (int h = 0; h < 2; ++h)
+#pragma unroll
+    for (int g = 0; g < N / 4; g += 4) {
+      unsigned w[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) w[j] = words<Element>::pack(values[4 * (g + j) + 2 * h], values[4 * (g + j) + 2 * h + 1]);
+      transpose_quad(w);
+      if (to[h]) *reinterpret_cast<uint4*>(to[h] + 2 * (8 * g + column)) = {w[0], w[1], w[2], w[3]};
+    }
+}
+}  // namespace plc
+
+// LOG_SUM(batch, head, query, value) and what it takes, WHERE, are nothing where the logarithms are not wanted.
+#define PLC_SPLIT_OUTPUT(NAME, ELEMENT, ROWS, D, WHERE, LOG_SUM)                                                       \
+  PL_COMPONENT(NAME) {                                                                                                 \
+    PL_ANSWER(store, void(pl::fragment<float, D / 2>&, plc::row_pair&, plc::attention_tile, int));                     \
+    PL_REQUIRE(plc_parts, "neighbours");                                                                               \
+    PL_SMEM(last, int);                                                                                                \
+    PL_BARRIER(met, pl::threads<ROWS * 2>);                                                                            \
+    PL_PARAM(pack, int);                                                                                               \
+    PL_PARAM(group, int);                                                                                              \
+    PL_PARAM(o, ELEMENT*);                                                                                             \
+    PL_PARAM(o_batch, int);                                                                                            \
+    PL_PARAM(o_row, int);                                                                                              \
+    PL_PARAM(o_head, int);                                                                                             \
+    PL_PARAM(partial, float*);                                                                                         \
+    PL_PARAM(partial_sums, float*);                                                                                    \
+    PL_PARAM(arrived, unsigned*);                                                                                      \
+    PL_TENSOR(o, ELEMENT, "B, SQ, H, " #D, pl::write, pl::align<16>);                                                  \
+    PL_BIND(o_batch, "stride(o, 0)");                                                                                  \
+    PL_BIND(o_row, "stride(o, 1)");                                                                                    \
+    PL_BIND(o_head, "stride(o, 2)");                                                                                   \
+    PL_BIND(group, "H / HK");                                                                                          \
+    PL_WORKSPACE(partial, "split_ctas * 2 * 4 * " #ROWS " * " #D, pl::uninitialised);                                  \
+    PL_WORKSPACE(partial_sums, "split_ctas * 2 * 4 * " #ROWS, pl::uninitialised);                                      \
+    PL_WORKSPACE(arrived, "split_ctas * 4", pl::cleared_once);                                                         \
+    WHERE;                                                                                                             \
+    PL_PROTOCOL(store, "choose { met.sync; last.write by 1 thread; met.sync; last.read; } or { }");                    \
+    /* Where the row begins in O, or null of one that is for nobody. */                                                \
+    static __device__ __forceinline__ char* place(pl::self self, const plc::attention_tile& tile, int row) {           \
+      const int shift = __ffs(pack(self)) - 1, query = row >> shift;                                                   \
+      const int of = row & (pack(self) - 1), head = tile.head + of;                                                    \
+      if (query >= tile.queries || tile.head % group(self) + of >= group(self)) return nullptr;                        \
+      return reinterpret_cast<char*>(o(self)) + 2 * (static_cast<long long>(tile.batch) * o_batch(self) +              \
+             static_cast<long long>(tile.q_begin + query) * o_row(self) + head * o_head(self));                        \
+    }                                                                                                                  \
+    static __device__ __forceinline__ void keep_sum(pl::self self, const plc::attention_tile& tile, int row, float sum) {\
+      const int shift = __ffs(pack(self)) - 1, head = tile.head + (row & (pack(self) - 1));                            \
+      LOG_SUM(tile.batch, head, tile.q_begin + (row >> shift), sum);                                                   \
+    }                                                                                                                  \
+    PL_DEFINE(store)(pl::self self, pl::fragment<float, D / 2>& values, plc::row_pair& log_sum,                        \
+                     plc::attention_tile tile, int row) -> void {                                                      \
+      const int lane = threadIdx.x % 32, begin = row % ROWS, tile_row = row - begin;                                   \
+      if (plc::uniform(tile.parts == 1)) {                                                                             \
+        char* to[2];                                                                                                   \
+        _Pragma("unroll") for (int h = 0; h < 2; ++h) {                                                                \
+          const int r = row + lane / 4 + 8 * h;                                                                        \
+          to[h] = place(self, tile, r);                                                                                \
+          if (to[h] && lane % 4 == 0) keep_sum(self, tile, r, log_sum[h]);                                             \
+        }                                                                                                              \
+        plc::store_rows<ELEMENT>(to, values);                                                                          \
+        return;                                                                                                        \
+      }                                                                                                                \
+      const plc::split_parts<ROWS, D> parts{partial(self), partial_sums(self), int(blockIdx.x) - tile.part};           \
+      _Pragma("unroll") for (int h = 0; h < 2; ++h) {                                                                  \
+        const int at = begin + lane / 4 + 8 * h;                                                                       \
+        if (!place(self, tile, tile_row + at)) continue;                                                               \
+        float2* to = reinterpret_cast<float2*>(parts.value(tile.part, at)) + lane % 4;                                 \
+        _Pragma("unroll") for (int g = 0; g < D / 8; ++g) to[4 * g] = {values[4 * g + 2 * h], values[4 * g + 2 * h + 1]};\
+        if (lane % 4 == 0) parts.log_sums[parts.row(tile.part, at)] = log_sum[h];                                      \
+      }                                                                                                                \
+      __threadfence();                                                                                                 \
+      met::sync(self);                                                                                                 \
+      if (begin + lane == 0) {                                                                                         \
+        const unsigned before = atomicAdd(arrived(self) + parts.first, 1u);                                            \
+        *last(self) = before + 1 == static_cast<unsigned>(tile.parts);                                                 \
+      }                                                                                                                \
+      met::sync(self);                                                                                                 \
+      if (!plc::uniform(*last(self) != 0)) return;                                                                     \
+      __threadfence();                                                                                                 \
+      if (begin + lane == 0) arrived(self)[parts.first] = 0;                                                           \
+      for (int at = begin / 16; at < ROWS; at += ROWS / 16) {                                                          \
+        char* to = place(self, tile, tile_row + at);                                                                   \
+        if (!to) continue;                                                                                             \
+        plc::split_columns<D / 32> all;                                                                                \
+        const float sum = plc::add_parts(all, parts, tile.parts, at);                                                  \
+        plc::store_columns<ELEMENT>(to + lane * (D / 16), all);                                                        \
+        if (lane == 0) keep_sum(self, tile, tile_row + at, sum);                                                       \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+
+#define PLC_SPLIT_NO_SUM(BATCH, HEAD, QUERY, VALUE) static_cast<void>(VALUE)
+#define PLC_SPLIT_NO_SUM_DECLARED static_assert(true, "")
+#define PLC_SPLIT_SUM(BATCH, HEAD, QUERY, VALUE)                                                                       \
+  lse(self)[static_cast<long long>(BATCH) * lse_batch(self) + (HEAD) * lse_head(self) + (QUERY)] = VALUE
+#define PLC_SPLIT_SUM_DECLARED                                                                                         \
+  PL_PARAM(lse, float*);                                                                                               \
+  PL_PARAM(lse_batch, int);                                                                                            \
+  PL_PARAM(lse_head, int);                                                                                             \
+  PL_TENSOR(lse, float, "B, H, SQ", pl::write);                                                                        \
+  PL_BIND(lse_batch, "stride(lse, 0)");                                                                                \
+  PL_BIND(lse_head, "stride(lse, 1)")
+
+#define PLC_SPLIT_OUTPUTS(ELEMENT, ROWS, D, NAME)                                                                      \
+  PLC_SPLIT_OUTPUT(plc::attention_split_store_##NAME, ELEMENT, ROWS, D, PLC_SPLIT_NO_SUM_DECLARED, PLC_SPLIT_NO_SUM)   \
+  PLC_SPLIT_OUTPUT(plc::attention_split_store_lse_##NAME, ELEMENT, ROWS, D, PLC_SPLIT_SUM_DECLARED, PLC_SPLIT_SUM)
+PLC_SPLIT_OUTPUTS(pl::bf16, 128, 128, 128)
+PLC_SPLIT_OUTPUTS(pl::bf16, 192, 64, 64)
+PLC_SPLIT_OUTPUTS(pl::f16, 128, 128, 128_f16)
+PLC_SPLIT_OUTPUTS(pl::f16, 192, 64, 64_f16)

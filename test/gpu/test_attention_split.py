@@ -1,0 +1,149 @@
+"""Attention whose keys several CTAs share, with heads as rows of a query, against float64 and torch."""
+
+import math
+from typing import Any
+
+import pytest
+
+from pipelink import runtime
+from test.gpu.references import causal_pairs, error, operands, reference
+
+#: Names without and with causality: head dimension, heads as rows of a query.
+DENSE = {"split-128-p1": 128, "split-128-p4": 128, "split-64-p8": 64}
+CAUSAL = {"split-causal-128-p16": 128, "split-causal-64-p2": 64}
+LENGTHS = {"split-lengths-128-p8": 128, "split-lengths-64-p4": 64}
+CAUSAL_LENGTHS = {"split-lengths-causal-128-p4": 128, "split-lengths-causal-64-p1": 64}
+SHAPES = [  # B, H, HK, SQ, SK
+    *((1, 8, 2, 1, length) for length in (1, 63, 64, 65, 127, 128, 129, 1000, 4097, 40_000)),
+    (1, 32, 8, 1, 8192),
+    (3, 8, 8, 1, 515),
+    (5, 28, 4, 1, 2000),  # seven heads share
+    (2, 32, 1, 1, 3000),  # more than a tile's row takes
+    (70, 8, 2, 1, 300),  # more tiles than SMs
+    (2, 16, 2, 5, 1000),
+    (1, 8, 2, 200, 1500),
+    (2, 4, 4, 300, 129),
+]
+
+
+def poisoned(torch: Any, q: Any) -> tuple[Any, Any]:
+    b, sq, h, d = q.shape
+    o = torch.full((b, sq, h, d), float("nan"), device="cuda", dtype=q.dtype)
+    return o, torch.full((b, h, sq), float("nan"), device="cuda")
+
+
+def check(torch: Any, found: Any, sums: Any, operands: tuple[Any, Any, Any], scale: float, causal: bool) -> None:
+    """``found`` and ``sums`` of some sequences of one length."""
+    q, k, v = operands
+    sq, sk = q.shape[1], k.shape[1]
+    expected, lse = reference(torch, q, k, v, scale, causal_pairs(torch, sq, sk) if causal else None)
+    if not causal or sq == 1:
+        options = {"enable_gqa": q.shape[2] != k.shape[2], "scale": scale}
+        turned = [x.transpose(1, 2) for x in (q, k, v)]
+        peer = torch.nn.functional.scaled_dot_product_attention(*turned, **options).transpose(1, 2)
+        limit = 1.1 * error(peer, expected) + 1e-4
+    else:
+        limit = 1.5 * error(expected.to(torch.bfloat16), expected) + 2e-3
+    assert error(found, expected) <= limit
+    seen = ~lse.isinf()
+    assert torch.equal(sums.isinf(), ~seen)
+    assert (sums[seen].double() - lse[seen]).abs().max() < 2e-3
+    assert (found[(~seen).transpose(1, 2)] == 0).all()
+
+
+@pytest.mark.parametrize("name", [*DENSE, *CAUSAL])
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
+def test_one_length(torch: Any, package: Any, name: str, shape: tuple[int, ...]) -> None:
+    d = (DENSE | CAUSAL)[name]
+    q, k, v = operands(torch, shape, d)
+    kernel = runtime.load(package(f"attention-{name}-lse"))
+    scale, found = d**-0.5, []
+    for _ in range(3):  # counters are left as they were found, and sums do not depend on who was last
+        o, lse = poisoned(torch, q)
+        kernel(q=q, k=k, v=v, o=o, lse=lse, scale=scale)
+        found.append((o, lse))
+    for o, lse in found:
+        assert torch.equal(o, found[0][0])
+        assert torch.equal(lse, found[0][1])
+    o, lse = found[0]
+    assert not o.isnan().any()
+    check(torch, o, lse, (q, k, v), scale, name in CAUSAL)
+
+
+def test_without_logarithms(torch: Any, package: Any) -> None:
+    q, k, v = operands(torch, (2, 32, 8, 1, 9000), 128)
+    (o, lse), (other, _) = poisoned(torch, q), poisoned(torch, q)
+    runtime.load(package("attention-split-128-p4-lse"))(q=q, k=k, v=v, o=o, lse=lse, scale=0.1)
+    runtime.load(package("attention-split-128-p4"))(q=q, k=k, v=v, o=other, scale=0.1)
+    assert torch.equal(o, other)
+
+
+@pytest.mark.parametrize("shape", [(2, 16, 2, 1, 3000), (1, 14, 2, 3, 900)], ids=lambda x: "x".join(map(str, x)))
+def test_sinks(torch: Any, package: Any, shape: tuple[int, ...]) -> None:
+    q, k, v = operands(torch, shape, 64)
+    o, lse = poisoned(torch, q)
+    sinks = torch.linspace(-3, 3, shape[1], device="cuda")
+    kernel = runtime.load(package("attention-split-64-p8-sinks"))
+    kernel(q=q, k=k, v=v, o=o, lse=lse, scale=0.1, sinks=sinks)
+    expected, sums = reference(torch, q, k, v, 0.1, sinks=sinks)
+    assert error(o, expected) <= 1.5 * error(expected.to(torch.bfloat16), expected) + 2e-3
+    assert (lse.double() - sums).abs().max() < 2e-3
+
+
+def test_f16(torch: Any, package: Any) -> None:
+    q, k, v = operands(torch, (3, 8, 2, 1, 5000), 64, "float16")
+    o, _ = poisoned(torch, q)
+    runtime.load(package("attention-split-64-p4-f16"))(q=q, k=k, v=v, o=o, scale=0.125)
+    expected, _ = reference(torch, q, k, v, 0.125)
+    assert error(o, expected) <= 1.5 * error(expected.half(), expected) + 1e-3
+
+
+@pytest.mark.parametrize("name", [*LENGTHS, *CAUSAL_LENGTHS])
+@pytest.mark.parametrize(
+    ("lengths", "queries"),
+    [
+        ([1000], 1),
+        ([0], 1),
+        ([1, 63, 64, 65, 127, 128, 129, 1000, 4097, 0, 3, 20_000], 1),
+        ([0, 0, 700, 0], 3),
+        ([300, 20, 0, 129, 4000], 130),  # causal: queries before the first key
+        ([(37 * i) % 900 for i in range(150)], 1),
+    ],
+    ids=lambda x: f"{len(x)}" if isinstance(x, list) else f"{x}",
+)
+@pytest.mark.parametrize("heads", [(8, 2), (14, 2), (4, 4)], ids=lambda heads: "x".join(map(str, heads)))
+def test_lengths(torch: Any, package: Any, name: str, lengths: list[int], queries: int, heads: tuple[int, int]) -> None:
+    d, causal = (LENGTHS | CAUSAL_LENGTHS)[name], name in CAUSAL_LENGTHS
+    b, most = len(lengths), max(*lengths, 1) + 77
+    q, k, v = operands(torch, (b, *heads, queries, most), d)
+    for n, length in enumerate(lengths):  # what lies behind the end may be anything finite
+        k[n, length:], v[n, length:] = 1e30, -1e30
+    o, lse = poisoned(torch, q)
+    seqused_k = torch.tensor(lengths, device="cuda", dtype=torch.int32)
+    runtime.load(package(f"attention-{name}-lse"))(q=q, k=k, v=v, o=o, lse=lse, scale=d**-0.5, seqused_k=seqused_k)
+    assert not o.isnan().any()
+    for n, length in enumerate(lengths):
+        if not length:
+            assert (o[n] == 0).all()
+            assert (lse[n] == -math.inf).all()
+        else:
+            part = slice(n, n + 1)
+            check(torch, o[part], lse[part], (q[part], k[part, :length], v[part, :length]), d**-0.5, causal)
+
+
+def test_graph(torch: Any, package: Any) -> None:
+    q, k, v = operands(torch, (1, 32, 8, 1, 6000), 128)
+    kernel, (o, lse), (other, sums) = (
+        runtime.load(package("attention-split-128-p4-lse")),
+        poisoned(torch, q),
+        poisoned(torch, q),
+    )
+    kernel(q=q, k=k, v=v, o=other, lse=sums, scale=0.1)
+    kernel.preload(q=q, k=k, v=v, o=o, lse=lse, scale=0.1)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        kernel(q=q, k=k, v=v, o=o, lse=lse, scale=0.1)
+    for _ in range(3):
+        o.fill_(float("nan"))
+        graph.replay()
+        assert torch.equal(o, other)
