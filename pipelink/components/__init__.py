@@ -53,4 +53,5 @@ SOURCES: Final[dict[str, tuple[str, ...]]] = {
     "attention_scores": ("sm_80",),
     "attention_sinks": ("sm_80",),
     "attention_outputs": ("sm_80",),
+    "attention_combine": ("sm_80",),
 }

@@ -22,6 +22,8 @@ struct attention_tile {
   int queries, keys;       // lengths of the sequence
   int q_begin, kv_begin;   // the rows of the tensors where it begins
   int part, parts;         // which of how many that share the sequence's keys
+  int share;               // of a tile in parts: a number that is its own, as are the next, one for each part
+  int block_begin, block_end;  // the walker's note of a part's blocks
   bool valid;
   bool skips = false;      // whether its blocks may be `skipped_block`; where it is a constant, what does that is no code
   __host__ __device__ constexpr explicit operator bool() const { return valid; }
@@ -29,7 +31,7 @@ struct attention_tile {
 // A tile of tensors in which each batch is one sequence, and of whose keys nobody else takes a part.
 __host__ __device__ constexpr attention_tile batched_tile(int m, int head, int group, int batch, int queries, int keys,
                                                           bool valid) {
-  return {m, head, head / group, batch, batch, queries, keys, 0, 0, 0, 1, valid};
+  return {m, head, head / group, batch, batch, queries, keys, 0, 0, 0, 1, 0, 0, 0, valid};
 }
 // A block of keys: `index` counts blocks of the sequence.  A kind from `edge_block` on says more to the mask.
 enum block_kind : int {
@@ -43,6 +45,7 @@ struct attention_block {
   __host__ __device__ constexpr explicit operator bool() const { return kind != no_block; }
 };
 
+constexpr int attention_part_cost = 3;  // about what a part costs that another puts together, in blocks
 constexpr int attention_columns = 128;  // keys of a block, for heads of up to 128; a core of larger heads takes fewer
 // One warp's scores of 16 queries x `Keys` keys: value 4g + 2h + e of lane l is query l / 4 + 8h, key 8g + 2 * (l % 4) + e.
 template <int Keys>

@@ -50,7 +50,7 @@ class Shape:
 SHAPES: Final = {128: Shape(128), 64: Shape(192), 256: Shape(128, 64, "attention_core_256")}
 ELEMENTS: Final = ("bf16", "f16")
 VARIANTS: Final = {
-    "dense": Variant("attention_dense{k}", "attention_edge{k}"),
+    "dense": Variant("attention_dense{k}", "attention_edge{k}", output="attention_combine/attention_combine"),
     "causal": Variant("attention_causal_{rows}{k}", "attention_causal_mask{k}"),
     "window": Variant("attention_windows/attention_window_{rows}{k}", "attention_windows/attention_window_mask{k}"),
     "blocks": Variant("attention_lists/attention_blocks_{rows}", "attention_edge{k}"),

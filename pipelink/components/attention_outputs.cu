@@ -1,29 +1,5 @@
 // What becomes of a tile of attention: O in bf16 or f16, and the logarithms of the rows' sums where they are wanted.
-#include "attention.cuh"
-
-#define PLC_ATTENTION_OUTPUT_(ELEMENT, D)                                                                              \
-  PL_ANSWER(store, void(pl::fragment<float, D / 2>&, plc::row_pair&, plc::attention_tile, int));                       \
-  PL_PARAM(o, ELEMENT*);                                                                                               \
-  PL_PARAM(o_batch, int);                                                                                              \
-  PL_PARAM(o_row, int);                                                                                                \
-  PL_PARAM(o_head, int);                                                                                               \
-  PL_TENSOR(o, ELEMENT, "B, SQ, H, " #D, pl::write, pl::align<16>);                                                    \
-  PL_BIND(o_batch, "stride(o, 0)");                                                                                    \
-  PL_BIND(o_row, "stride(o, 1)");                                                                                      \
-  PL_BIND(o_head, "stride(o, 2)");                                                                                     \
-  static __device__ __forceinline__ void store_head(pl::self self, pl::fragment<float, D / 2>& values,                 \
-                                                    plc::attention_tile tile, int row) {                               \
-    const long long at = static_cast<long long>(tile.batch) * o_batch(self) +                                           \
-                         static_cast<long long>(tile.q_begin) * o_row(self) + tile.head * o_head(self);                \
-    const char* data = reinterpret_cast<const char*>(o(self)) + 2 * at;                                                \
-    const plc::matrix_of<ELEMENT> head{reinterpret_cast<const ELEMENT*>(data), tile.queries, D, o_row(self)};          \
-    _Pragma("unroll") for (int panel = 0; panel < D / 64; ++panel) {                                                   \
-      plc::chunk part;                                                                                                 \
-      _Pragma("unroll") for (int n = 0; n < 32; ++n) part[n] = values[32 * panel + n];                                 \
-      plc::store_chunk(head, part, row, 64 * panel);                                                                   \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  static_assert(true, "")
+#include "attention_output.cuh"
 
 #define PLC_ATTENTION_OUTPUT(NAME, ELEMENT, D)                                                                         \
   PL_COMPONENT(NAME) {                                                                                                 \
@@ -36,22 +12,11 @@
 #define PLC_ATTENTION_OUTPUT_LSE(NAME, ELEMENT, D)                                                                     \
   PL_COMPONENT(NAME) {                                                                                                 \
     PLC_ATTENTION_OUTPUT_(ELEMENT, D);                                                                                 \
-    PL_PARAM(lse, float*);                                                                                             \
-    PL_PARAM(lse_batch, int);                                                                                          \
-    PL_PARAM(lse_head, int);                                                                                           \
-    PL_TENSOR(lse, float, "B, H, SQ", pl::write);                                                                      \
-    PL_BIND(lse_batch, "stride(lse, 0)");                                                                              \
-    PL_BIND(lse_head, "stride(lse, 1)");                                                                               \
+    PLC_ATTENTION_OUTPUT_LSE_;                                                                                         \
     PL_DEFINE(store)(pl::self self, pl::fragment<float, D / 2>& values, plc::row_pair& log_sum,                        \
                      plc::attention_tile tile, int row) -> void {                                                      \
       store_head(self, values, tile, row);                                                                             \
-      const int lane = threadIdx.x % 32;                                                                               \
-      float* to = lse(self) + static_cast<long long>(tile.batch) * lse_batch(self) + tile.head * lse_head(self) +      \
-                  tile.q_begin;                                                                                        \
-      _Pragma("unroll") for (int h = 0; h < 2; ++h) {                                                                  \
-        const int r = row + lane / 4 + 8 * h;                                                                          \
-        if (lane % 4 == 0 && r < tile.queries) to [r] = log_sum[h];                                                    \
-      }                                                                                                                \
+      store_log_sum(self, log_sum, tile, row);                                                                         \
     }                                                                                                                  \
   }
 

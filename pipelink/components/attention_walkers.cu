@@ -5,18 +5,39 @@
 #include "attention_walker.cuh"
 
 // Every query looks at every key.  Tiles of one head run at the same time: they share its keys in the L2 cache.
+//
+// Tiles are dealt out in waves of one a CTA.  A last wave that would leave CTAs idle is shared: its tiles' blocks of keys
+// stand in a row, of which each CTA takes an equal stretch, and so the end of one tile and the begin of the next
+// (Osama et al., Stream-K, PPoPP 2023).  An output that combines parts puts them together.  The number of CTAs is read
+// as a volatile: what follows from it would be kept in registers through all tiles.
 #define PLC_DENSE_WALKER(NAME, KEYS)                                                                                   \
   PL_COMPONENT(NAME) {                                                                                                 \
-    PLC_ATTENTION_WALKER_;                                                                                             \
+    PLC_ATTENTION_LAUNCH_;                                                                                             \
     PL_REQUIRE(plc_block_keys, KEYS);                                                                                  \
+    PL_GRID("sms * occupancy");                                                                                        \
     PL_DEFINE(next)(pl::self self, int i) -> plc::attention_tile {                                                     \
-      const int t = blockIdx.x + i * gridDim.x, of = t / q_tiles(self), head = of % heads(self);                       \
-      return plc::batched_tile(t % q_tiles(self), head, group(self), of / heads(self), queries(self), keys(self),      \
-                               of < heads(self) * batches(self));                                                      \
+      int ctas;                                                                                                        \
+      asm volatile("mov.u32 %0, %%nctaid.x;" : "=r"(ctas));                                                            \
+      const int all = heads(self) * batches(self) * q_tiles(self), length = (keys(self) + KEYS - 1) / KEYS;            \
+      const int waves = all / ctas, left = all - waves * ctas, stretch = (left * length + ctas - 1) / ctas;            \
+      int t = i * ctas + blockIdx.x, begin = 0, end = length, part = 0, parts = 1, share = 0;                          \
+      bool valid = t < all;                                                                                            \
+      if (i >= waves && stretch + plc::attention_part_cost < length) {                                                 \
+        const int from = blockIdx.x * stretch, to = min(from + stretch, left * length);                                \
+        const int which = from / length + (i - waves), start = which * length, cta = start / stretch;                  \
+        begin = max(from, start) - start, end = min(to - start, length);                                               \
+        part = blockIdx.x - cta, parts = (start + length - 1) / stretch - cta + 1, share = cta + which;                \
+        t = waves * ctas + which, valid = max(from, start) < to;                                                       \
+      }                                                                                                                \
+      const int of = t / q_tiles(self), head = of % heads(self), batch = of / heads(self);                             \
+      return {t % q_tiles(self), head,      head / group(self), batch, batch, queries(self),                           \
+              keys(self),        0,         0,                  part,  parts, share,                                   \
+              begin,             end,       valid};                                                                    \
     }                                                                                                                  \
     PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j, int) -> plc::attention_block {                        \
-      const int index = (tile.keys + KEYS - 1) / KEYS - 1 - j;                                                         \
-      return {index, index < 0 ? plc::no_block : (index + 1) * KEYS > tile.keys ? plc::edge_block : plc::full_block};  \
+      const int index = tile.block_end - 1 - j;                                                                        \
+      const int kind = (index + 1) * KEYS > tile.keys ? plc::edge_block : plc::full_block;                             \
+      return {index, index < tile.block_begin ? plc::no_block : kind};                                                 \
     }                                                                                                                  \
   }
 PLC_DENSE_WALKER(plc::attention_dense, 128)

@@ -47,7 +47,7 @@
       const int kv_begin = __ldg(cu_seqlens_k(self) + n), keys = __ldg(cu_seqlens_k(self) + n + 1) - kv_begin;         \
       const int m = number - (q_begin + n * (ROWS - 1)) / ROWS;                                                        \
       const int seen = m * ROWS < queries ? keys : 0;                                                                  \
-      return {m, head, head / group(self), 0, 0, queries, seen, q_begin, kv_begin, 0, 1, valid};                       \
+      return {m, head, head / group(self), 0, 0, queries, seen, q_begin, kv_begin, 0, 1, 0, 0, 0, valid};              \
     }                                                                                                                  \
     PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j, int) -> plc::attention_block {                        \
       const int first = CAUSAL ? tile.m * ROWS + tile.keys - tile.queries : tile.keys - 1;                             \
