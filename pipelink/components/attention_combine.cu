@@ -26,6 +26,11 @@ struct attention_parts {
            static_cast<long long>(part * warps + warp) * (D / 8) * 32 + threadIdx.x % 32;
   }
 
+  // By what a part's values are multiplied: 0 where nothing counts, of a part or of all.
+  static __device__ __forceinline__ float weight(float log_sum, float top) {
+    return top == minus_infinity() ? 0.f : __expf(log_sum - top);
+  }
+
   // Adds a part.  Where it was the last of its 16 queries, all are put together in its place, and true is returned.
   __device__ __forceinline__ bool add(pl::fragment<float, D / 2>& o, row_pair& log_sum, const attention_tile& tile,
                                       int warp) const {
@@ -46,25 +51,32 @@ struct attention_parts {
       const float2 l = __ldcg(log_sums(tile.share + part, warp));
       top[0] = fmaxf(top[0], l.x), top[1] = fmaxf(top[1], l.y);
     }
-    o = {};
 #pragma unroll 1
     for (int part = 0; part < tile.parts; ++part) {
       const float2 l = __ldcg(log_sums(tile.share + part, warp));
-      const float factor[2] = {top[0] == minus_infinity() ? 0.f : __expf(l.x - top[0]),
-                               top[1] == minus_infinity() ? 0.f : __expf(l.y - top[1])};
-      sum[0] += factor[0], sum[1] += factor[1];
-      const float4* from = values(tile.share + part, warp);
+      sum[0] += weight(l.x, top[0]), sum[1] += weight(l.y, top[1]);
+    }
+    const float scale[2] = {sum[0] > 0.f ? 1.f / sum[0] : 0.f, sum[1] > 0.f ? 1.f / sum[1] : 0.f};
 #pragma unroll
-      for (int n = 0; n < D / 8; ++n) {
-        const float4 x = __ldcg(from + n * 32);
-        o[4 * n] += factor[0] * x.x, o[4 * n + 1] += factor[0] * x.y;
-        o[4 * n + 2] += factor[1] * x.z, o[4 * n + 3] += factor[1] * x.w;
+    for (int panel = 0; panel < D / 64; ++panel) {
+      chunk all{};
+#pragma unroll 1
+      for (int part = 0; part < tile.parts; ++part) {
+        const float2 l = __ldcg(log_sums(tile.share + part, warp));
+        const float factor[2] = {scale[0] * weight(l.x, top[0]), scale[1] * weight(l.y, top[1])};
+        const float4* from = values(tile.share + part, warp) + panel * 8 * 32;
+#pragma unroll
+        for (int n = 0; n < 8; ++n) {
+          const float4 x = __ldcg(from + n * 32);
+          all[4 * n] += factor[0] * x.x, all[4 * n + 1] += factor[0] * x.y;
+          all[4 * n + 2] += factor[1] * x.z, all[4 * n + 3] += factor[1] * x.w;
+        }
       }
+#pragma unroll
+      for (int n = 0; n < 32; ++n) o[32 * panel + n] = all[n];
     }
 #pragma unroll
     for (int h = 0; h < 2; ++h) log_sum[h] = sum[h] > 0.f ? top[h] + __logf(sum[h]) : minus_infinity();
-#pragma unroll
-    for (int n = 0; n < D / 2; ++n) o[n] *= sum[n / 2 % 2] > 0.f ? 1.f / sum[n / 2 % 2] : 0.f;
     return true;
   }
 };
