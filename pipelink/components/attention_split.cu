@@ -48,7 +48,7 @@
       const int of = tile / rows, most = pack(self) + none, each = (group(self) + most - 1) / most;                    \
       const int kv_head = of / each, head = kv_head * group(self) + (of - kv_head * each) * most;                      \
       const int m = tile - of * rows, seen = min(length - begin * N, (end - begin) * N);                               \
-      return {m, head, kv_head, batch, batch, queries(self), seen, 0, begin * N, part, parts,                          \
+      return {m, head, kv_head, batch, batch, queries(self), seen, 0, begin * N, part, parts, 0, 0, 0,                 \
               valid && begin < end};                                                                                   \
     }                                                                                                                  \
     PL_DEFINE(blocks)(pl::self self, plc::attention_tile tile, int j, int row) -> plc::attention_block {               \
