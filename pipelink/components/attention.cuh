@@ -185,6 +185,17 @@ __device__ __forceinline__ void round_pairs(unsigned (&p)[M][4], const float (&s
 __device__ __forceinline__ int uniform(int x) { return __shfl_sync(~0u, x, 0); }
 __device__ __forceinline__ bool uniform(bool x) { return __any_sync(~0u, x); }
 
+// How many CTAs there are.  As a volatile, since what follows from a constant would be kept in registers through all tiles.
+__device__ __forceinline__ int volatile_ctas() {
+#ifdef __CUDACC__
+  int ctas;
+  asm volatile("mov.u32 %0, %%nctaid.x;" : "=r"(ctas));
+  return ctas;
+#else
+  return gridDim.x;
+#endif
+}
+
 // In what order warpgroups issue their products: in any, or by the turns that PL_TURNS lets them take.
 struct any_order {
   static __device__ __forceinline__ void take(pl::self) {}

@@ -8,18 +8,17 @@
 //
 // Tiles are dealt out in waves of one a CTA.  A last wave that would leave CTAs idle is shared: its tiles' blocks of keys
 // stand in a row, of which each CTA takes an equal stretch, and so the end of one tile and the begin of the next
-// (Osama et al., Stream-K, PPoPP 2023).  An output that combines parts puts them together.  The number of CTAs is read
-// as a volatile: what follows from it would be kept in registers through all tiles.
+// (Osama et al., Stream-K, PPoPP 2023).  An output that combines parts puts them together.
 #define PLC_DENSE_WALKER(NAME, KEYS)                                                                                   \
   PL_COMPONENT(NAME) {                                                                                                 \
     PLC_ATTENTION_LAUNCH_;                                                                                             \
     PL_REQUIRE(plc_block_keys, KEYS);                                                                                  \
     PL_GRID("sms * occupancy");                                                                                        \
     PL_DEFINE(next)(pl::self self, int i) -> plc::attention_tile {                                                     \
-      int ctas;                                                                                                        \
-      asm volatile("mov.u32 %0, %%nctaid.x;" : "=r"(ctas));                                                            \
+      const int ctas = plc::volatile_ctas();                                                                           \
       const int all = heads(self) * batches(self) * q_tiles(self), length = (keys(self) + KEYS - 1) / KEYS;            \
-      const int waves = all / ctas, left = all - waves * ctas, stretch = (left * length + ctas - 1) / ctas;            \
+      const int waves = all / ctas, left = all - waves * ctas;                                                         \
+      const int stretch = max((left * length + ctas - 1) / ctas, 1);                                                   \
       int t = i * ctas + blockIdx.x, begin = 0, end = length, part = 0, parts = 1, share = 0;                          \
       bool valid = t < all;                                                                                            \
       if (i >= waves && stretch + plc::attention_part_cost < length) {                                                 \

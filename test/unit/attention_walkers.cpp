@@ -1,6 +1,7 @@
 // Asks walkers and masks of attention as loader and core do, and compares what counts with what should.  Prints what is
 // wrong, and how many pairs were looked at.  A host compiler builds it against host_components.
 #include <cstdio>
+#include <map>
 #include <random>
 #include <set>
 #include <vector>
@@ -13,7 +14,7 @@
 using plc::attention_block;
 using plc::attention_tile;
 
-static long long looked_at = 0, wrong = 0, skips = 0, full = 0, edges = 0, vain = 0;
+static long long looked_at = 0, shared = 0, wrong = 0, skips = 0, full = 0, edges = 0, vain = 0;
 template <class... Args>
 static void complain(const char* form, Args... args) {
   if (++wrong <= 20) std::printf(form, args...);
@@ -30,15 +31,24 @@ static void check(const char* name, Shape shape, Next next, Blocks blocks, Mask 
   const pl::self self;
   const int tiles = (shape.queries + Rows - 1) / Rows, all = tiles * shape.heads * shape.batches;
   std::set<std::vector<int>> seen;
-  gridDim.x = std::min(all, std::strncmp(name, "blocks", 6) ? 7 : all);  // a CTA for each tile of these
+  std::map<std::vector<int>, int> covered;  // how many of a tile's keys are somebody's
+  std::set<int> shares;
+  gridDim.x = std::strncmp(name, "blocks", 6) ? std::min(all, 7) : all;  // a CTA for each tile of these
+  if (!std::strcmp(name, "dense")) gridDim.x = 7;
   std::vector<int> most(gridDim.x, 0);
   for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)
     for (int i = 0;; ++i) {
       const attention_tile tile = next(self, i);
       if (!tile) break;
-      if (!seen.insert({tile.batch, tile.head, tile.m}).second || tile.m < 0 || tile.m >= tiles ||
-          tile.head >= shape.heads || tile.batch >= shape.batches)
+      if (!seen.insert({tile.batch, tile.head, tile.m, tile.part}).second || tile.m < 0 || tile.m >= tiles ||
+          tile.head >= shape.heads || tile.batch >= shape.batches || tile.part < 0 || tile.part >= tile.parts)
         complain("%s: tile %d of head %d twice, or outside\n", name, tile.m, tile.head);
+      const int from = tile.parts > 1 ? tile.block_begin * N : 0;
+      const int to = tile.parts > 1 ? std::min(tile.block_end * N, shape.keys) : shape.keys;
+      covered[{tile.batch, tile.head, tile.m}] += to - from;
+      shared += tile.parts > 1;
+      if (tile.parts > 1 && (!shares.insert(tile.share + tile.part).second || tile.share + tile.part >= 2 * int(gridDim.x)))
+        complain("%s: tile %d of head %d shares a place, %d\n", name, tile.m, tile.head, tile.share + tile.part);
       std::vector<int> loaded;  // the loader's
       for (int j = 0;; ++j) {
         const attention_block block = blocks(self, tile, j, tile.m * Rows);
@@ -81,12 +91,15 @@ static void check(const char* name, Shape shape, Next next, Blocks blocks, Mask 
         }
         for (int query = 0; query < 16 && row + query < shape.queries; ++query)
           for (int key = 0; key < shape.keys; ++key, ++looked_at)
-            if (counts[query * shape.keys + key] != keep(tile.batch, tile.head, row + query, key))
+            if (counts[query * shape.keys + key] !=
+                (key >= from && key < to && keep(tile.batch, tile.head, row + query, key)))
               complain("%s: %d x %d: query %d counts key %d %d times\n", name, shape.queries, shape.keys, row + query,
                        key, counts[query * shape.keys + key]);
       }
     }
-  if (int(seen.size()) != all) complain("%s: %d tiles of %d\n", name, int(seen.size()), all);
+  if (int(covered.size()) != all) complain("%s: %d tiles of %d\n", name, int(covered.size()), all);
+  for (const auto& [tile, keys] : covered)
+    if (keys != shape.keys) complain("%s: of tile %d %d keys of %d\n", name, tile[2], keys, shape.keys);
 }
 
 #define SET(component, shape, rows)                                                                              \
@@ -98,6 +111,12 @@ static const Shape shapes[] = {{1, 1, 1, 1},     {1, 2, 64, 64},   {2, 1, 127, 3
                                {1, 1, 700, 700}, {1, 1, 515, 129}, {1, 1, 129, 1000}};
 
 static void check_plain() {
+  for (Shape shape : {Shape{1, 3, 500, 3000}, {1, 1, 130, 2000}, {2, 1, 1, 4000}, {1, 7, 256, 1111}, {1, 5, 300, 9000}}) {
+    SET(plc::attention_dense, shape, 192);
+    check<192>("dense", shape, plc::attention_dense::next, plc::attention_dense::blocks, plc::attention_edge::mask,
+               [](int, int, int, int) { return true; });
+  }
+  if (!shared) complain("no tile was shared\n");
   for (Shape shape : shapes) {
     SET(plc::attention_dense, shape, 128);
     check<128>("dense", shape, plc::attention_dense::next, plc::attention_dense::blocks, plc::attention_edge::mask,
