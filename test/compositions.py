@@ -310,8 +310,8 @@ IN_TURN: tuple[str, ...] = ("two_in_turn", "three_in_turn", "four_in_turn")
 TARGETS: dict[str, str] = {name: name.rpartition("-")[2] for name in TENSOR_MEMORY} | {"own_columns": "sm_100a"}
 
 
-def _attention(variant: str, dimension: int, pack: int = 1, **parts: str) -> Build:
-    return lambda c: attention.add_attention(c, variant, dimension, pack=pack, **parts)
+def _attention(variant: str, dimension: int, pack: int = 1, page: int | None = None, **parts: str) -> Build:
+    return lambda c: attention.add_attention(c, variant, dimension, pack=pack, page=page, **parts)
 
 
 ATTENTION: dict[str, Build] = {
@@ -378,6 +378,21 @@ ATTENTION_SPLIT: dict[str, Build] = {
         )
     },
 }
+#: Keys and values in pages of so many.
+ATTENTION_PAGED: dict[str, Build] = {
+    f"attention-{v}-{d}-p{pack}-page{page}-lse": _attention(v, d, pack, page, output="lse")
+    for v, d, pack, page in (
+        ("paged", 128, 1, 16),
+        ("paged", 64, 1, 256),
+        ("paged-causal", 128, 1, 64),
+        ("paged-causal", 128, 1, 256),
+        ("paged-causal", 64, 1, 16),
+        ("split-lengths", 128, 4, 16),
+        ("split-lengths", 128, 4, 64),
+        ("split-lengths", 128, 4, 256),
+        ("split-lengths-causal", 128, 8, 64),
+    )
+}
 COMPOSITIONS: dict[str, Build] = (
     GEMMS
     | ATTENTION
@@ -386,6 +401,7 @@ COMPOSITIONS: dict[str, Build] = (
     | ATTENTION_PARTS
     | ATTENTION_LISTS
     | ATTENTION_SPLIT
+    | ATTENTION_PAGED
     | CLUSTERS
     | STAGED
     | TENSOR_MEMORY

@@ -59,10 +59,12 @@ VARIANTS: Final = {
     "plan-causal": Variant("attention_lists/attention_plan_{rows}", "attention_causal_mask{k}"),
     "varlen": Variant("attention_walkers_varlen/attention_varlen_dense_{rows}{k}", "attention_edge{k}"),
     "varlen-causal": Variant("attention_walkers_varlen/attention_varlen_causal_{rows}{k}", "attention_causal_mask{k}"),
+    "paged": Variant("attention_walkers_varlen/attention_paged_dense_{rows}", "attention_edge"),
+    "paged-causal": Variant("attention_walkers_varlen/attention_paged_causal_{rows}", "attention_causal_mask"),
     "split": _split("", "attention_edge"),
     "split-causal": _split("_causal", "attention_split/attention_split_causal_mask"),
     "split-lengths": _split("_lengths", "attention_edge"),
-    "split-lengths-causal": _split("_lengths_causal", "attention_split/attention_split_lengths_causal_mask"),
+    "split-lengths-causal": _split("_lengths_causal", "attention_split/attention_split_causal_mask"),
 }
 #: In what order the core's warpgroups issue their products; ``{o}`` in names.  In turn those on bf16 of up to 128.
 ORDERS: Final = {"any": "", "in_turn": "_in_turn"}
@@ -86,6 +88,8 @@ SINKS: Final = {
 OUTPUTS: Final = {"o": "_{d}{e}", "lse": "_lse_{d}{e}"}
 #: How many heads that share keys and values may stand as rows of a query, in variants that split.
 PACKS: Final = (1, 2, 4, 8, 16)
+#: Keys of a page, in variants of sequences with lengths of their own.
+PAGES: Final = (16, 64, 256)
 
 
 def add_attention(
@@ -96,13 +100,14 @@ def add_attention(
     element: str = "bf16",
     order: str = "any",
     pack: int = 1,
+    page: int | None = None,
     score: str = "plain",
     sink: str = "none",
     output: str = "o",
 ) -> None:
     """Add one attention to a kernel and connect it.  ``dimension``: of a head.  ``element``: of q, k, v and o.
-    ``pack``: of ``PACKS``; a group of another number of heads takes the next greater one, or several tiles.  The others
-    are keys of the tables."""
+    ``pack``: of ``PACKS``; a group of another number of heads takes the next greater one, or several tiles.  ``page``:
+    of ``PAGES``, where keys and values lie in pages.  The others are keys of the tables."""
     parts, shape, kernel = VARIANTS[variant], SHAPES[dimension], c.kernel
     names = {
         "d": dimension,
@@ -116,8 +121,12 @@ def add_attention(
         source, component = component.split("/") if "/" in component else (source, component)
         return c.add(source.format(**names), component.format(**names))
 
-    packed = f"attention_loader_packed/attention_loader_packed_{pack}_{{d}}{{e}}"
-    load = add("attention_loader", parts.loader if pack == 1 else packed)
+    loader = parts.loader
+    if page is not None:
+        loader = f"attention_loader_paged/attention_loader_paged_{page}_{pack}_{{d}}{{e}}"
+    elif pack != 1:
+        loader = f"attention_loader_packed/attention_loader_packed_{pack}_{{d}}{{e}}"
+    load = add("attention_loader", loader)
     core = add(shape.source, "attention_core{o}_{d}{e}")
     walker = add("attention_walkers", parts.walker)
     kernel.connect(load.q, core.q)

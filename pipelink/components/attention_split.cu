@@ -1,12 +1,12 @@
 // Few queries and many keys: walkers that share the keys of a sequence among CTAs, and the masks that go with them.
 //
 // The blocks of keys of all tiles stand in a row, of which each CTA takes an equal stretch (Osama et al., Stream-K,
-// PPoPP 2023).  A part of a tile looks like a sequence of its own: `kv_begin` and `keys` are the part's.  The parts of a
-// tile are those of neighbouring CTAs, of the first the last of its stretch, of all others the first: the output that
-// puts them together relies on that.
+// PPoPP 2023).  A part of a tile looks like a sequence of its own: `kv_begin` and `keys` are the part's, and `queries` is
+// less by the keys behind it, so that it is still keys - queries that a causal mask adds.  The parts of a tile are those
+// of neighbouring CTAs, of the first the last of its stretch, of all others the first: the output that puts them together
+// relies on that.
 //
-// Rows of a tile are queries times `pack` heads that share keys and values, as the loader says.  A warpgroup whose rows
-// are all behind the last query skips every block.
+// Rows of a tile are queries times `pack` heads that share keys and values, as the loader says.
 #include "attention.cuh"
 
 // LENGTH(batch): how many keys the sequence has; WHERE: what else is declared; STRETCHES: says of which batch the i-th
@@ -29,6 +29,7 @@
     PL_BIND(head_tiles, "HK * ceildiv(H / HK, pack)");                                                                 \
     PL_BIND(group, "H / HK");                                                                                          \
     PL_BIND(queries, "SQ");                                                                                            \
+    PL_REQUIRE(plc_block_keys, 128);                                                                                   \
     PL_PROMISE(plc_rows, "packed");                                                                                    \
     PL_PROMISE(plc_parts, "neighbours");                                                                               \
     PL_GRID("split_ctas");                                                                                             \
@@ -48,34 +49,15 @@
       const int of = tile / rows, most = pack(self) + none, each = (group(self) + most - 1) / most;                    \
       const int kv_head = of / each, head = kv_head * group(self) + (of - kv_head * each) * most;                      \
       const int m = tile - of * rows, seen = min(length - begin * N, (end - begin) * N);                               \
-      return {m, head, kv_head, batch, batch, queries(self), seen, 0, begin * N, part, parts, 0, 0, 0,                 \
+      const int behind = length - begin * N - seen;                                                                    \
+      return {m, head, kv_head, batch, batch, queries(self) - behind, seen, 0, begin * N, part, parts, 0, 0, 0,        \
               valid && begin < end};                                                                                   \
     }                                                                                                                  \
-    PL_DEFINE(blocks)(pl::self self, plc::attention_tile tile, int j, int row) -> plc::attention_block {               \
+    PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j, int) -> plc::attention_block {                        \
       constexpr int N = plc::attention_columns;                                                                        \
-      const int shift = __ffs(pack(self)) - 1, index = (tile.keys + N - 1) / N - 1 - j, first = (row / 64 * 64) >> shift;\
-      const int end = CAUSAL ? first + LENGTH(tile.batch) - tile.queries + 1 - tile.kv_begin : tile.keys;              \
-      return {index, index < 0                  ? plc::no_block                                                        \
-                     : (index + 1) * N > end    ? plc::edge_block                                                      \
-                                                : plc::full_block};                                                    \
-    }                                                                                                                  \
-  }
-
-// Query r looks at the keys up to r + keys - queries of its sequence.
-#define PLC_SPLIT_CAUSAL_MASK(NAME, LENGTH, WHERE)                                                                     \
-  PL_COMPONENT(NAME) {                                                                                                 \
-    PL_ANSWER(mask, void(plc::scores&, plc::attention_tile, int, int, int));                                           \
-    PL_PARAM(pack, int);                                                                                               \
-    WHERE;                                                                                                             \
-    PL_DEFINE(mask)(pl::self self, plc::scores& s, plc::attention_tile tile, int row, int column, int) -> void {       \
-      const int lane = threadIdx.x % 32, shift = __ffs(pack(self)) - 1;                                                \
-      const int limit = LENGTH(tile.batch) - tile.queries + 1 - tile.kv_begin - column - lane % 4 * 2;                 \
-      _Pragma("unroll") for (int h = 0; h < 2; ++h) {                                                                  \
-        const int end = ((row + lane / 4 + 8 * h) >> shift) + limit;                                                   \
-        _Pragma("unroll") for (int g = 0; g < plc::attention_columns / 8; ++g)                                         \
-          _Pragma("unroll") for (int e = 0; e < 2; ++e)                                                                \
-            if (8 * g + e >= end) s[4 * g + 2 * h + e] = plc::minus_infinity();                                        \
-      }                                                                                                                \
+      const int index = (tile.keys + N - 1) / N - 1 - j;                                                               \
+      const int end = CAUSAL ? tile.keys - tile.queries + 1 : tile.keys; /* that the first query sees */               \
+      return {index, index < 0 ? plc::no_block : (index + 1) * N > end ? plc::edge_block : plc::full_block};           \
     }                                                                                                                  \
   }
 
@@ -123,5 +105,22 @@ PLC_SPLIT_WALKER(plc::attention_split_lengths, false, PLC_SPLIT_OWN_LENGTH_, PLC
                  PLC_SPLIT_OWN_STRETCHES_)
 PLC_SPLIT_WALKER(plc::attention_split_lengths_causal, true, PLC_SPLIT_OWN_LENGTH_, PLC_SPLIT_OWN_DECLARED_,
                  PLC_SPLIT_OWN_STRETCHES_)
-PLC_SPLIT_CAUSAL_MASK(plc::attention_split_causal_mask, PLC_SPLIT_SAME_LENGTH_, PLC_SPLIT_SAME_DECLARED_)
-PLC_SPLIT_CAUSAL_MASK(plc::attention_split_lengths_causal_mask, PLC_SPLIT_OWN_LENGTH_, PLC_SPLIT_OWN_DECLARED_)
+
+// Query r looks at the keys up to r + keys - queries.
+PL_COMPONENT(plc::attention_split_causal_mask) {
+PL_ANSWER(mask, void(plc::scores&, plc::attention_tile, int, int, int));
+PL_PARAM(pack, int);
+PL_DEFINE(mask)(pl::self self, plc::scores& s, plc::attention_tile tile, int row, int column, int) -> void {
+  const int lane = threadIdx.x % 32, shift = __ffs(pack(self)) - 1;
+  const int limit = tile.keys - tile.queries + 1 - column - lane % 4 * 2;
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    const int end = ((row + lane / 4 + 8 * h) >> shift) + limit;
+#pragma unroll
+    for (int g = 0; g < plc::attention_columns / 8; ++g)
+#pragma unroll
+      for (int e = 0; e < 2; ++e)
+        if (8 * g + e >= end) s[4 * g + 2 * h + e] = plc::minus_infinity();
+  }
+}
+}

@@ -111,11 +111,13 @@ __device__ __forceinline__ void store_rows(char* const (&to)[2], const pl::fragm
 #define PLC_SPLIT_OUTPUT(NAME, ELEMENT, ROWS, D, WHERE, LOG_SUM)                                                       \
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ANSWER(store, void(pl::fragment<float, D / 2>&, plc::row_pair&, plc::attention_tile, int));                     \
+    PL_REQUIRE(plc_tile_queries, ROWS);                                                                                \
     PL_REQUIRE(plc_parts, "neighbours");                                                                               \
     PL_SMEM(last, int);                                                                                                \
     PL_BARRIER(met, pl::threads<ROWS * 2>);                                                                            \
     PL_PARAM(pack, int);                                                                                               \
     PL_PARAM(group, int);                                                                                              \
+    PL_PARAM(queries, int);                                                                                            \
     PL_PARAM(o, ELEMENT*);                                                                                             \
     PL_PARAM(o_batch, int);                                                                                            \
     PL_PARAM(o_row, int);                                                                                              \
@@ -128,6 +130,7 @@ __device__ __forceinline__ void store_rows(char* const (&to)[2], const pl::fragm
     PL_BIND(o_row, "stride(o, 1)");                                                                                    \
     PL_BIND(o_head, "stride(o, 2)");                                                                                   \
     PL_BIND(group, "H / HK");                                                                                          \
+    PL_BIND(queries, "SQ");                                                                                            \
     PL_WORKSPACE(partial, "split_ctas * 2 * 4 * " #ROWS " * " #D, pl::uninitialised);                                  \
     PL_WORKSPACE(partial_sums, "split_ctas * 2 * 4 * " #ROWS, pl::uninitialised);                                      \
     PL_WORKSPACE(arrived, "split_ctas * 4", pl::cleared_once);                                                         \
@@ -137,7 +140,7 @@ __device__ __forceinline__ void store_rows(char* const (&to)[2], const pl::fragm
     static __device__ __forceinline__ char* place(pl::self self, const plc::attention_tile& tile, int row) {           \
       const int shift = __ffs(pack(self)) - 1, query = row >> shift;                                                   \
       const int of = row & (pack(self) - 1), head = tile.head + of;                                                    \
-      if (query >= tile.queries || tile.head % group(self) + of >= group(self)) return nullptr;                        \
+      if (query >= queries(self) || tile.head % group(self) + of >= group(self)) return nullptr;                       \
       return reinterpret_cast<char*>(o(self)) + 2 * (static_cast<long long>(tile.batch) * o_batch(self) +              \
              static_cast<long long>(tile.q_begin + query) * o_row(self) + head * o_head(self));                        \
     }                                                                                                                  \

@@ -1,0 +1,85 @@
+// Loads keys and values out of caches of pages, [pages, page size, HK, D]: block_table [sequences, pages of one] names the
+// pages of each sequence in the order of its keys.  A block of 128 keys is several pages of 16 or 64, or half of one of
+// 256.  sm_90.
+//
+// Pages that begin behind a sequence's end are not read, whatever the table says of them: zeros come instead.  The last
+// page is read as a whole: what it holds behind the end counts 0 times, and so has to be finite.
+#include "attention.cuh"
+
+namespace plc {
+// One slot: the keys from `row` of a sequence on, of which those behind `end` are in pages that nobody names.
+template <class Port, int Keys, int D, int Page, class Map>
+__device__ __forceinline__ void load_pages(pl::self self, const Map& map, const int* table, int head, int row, int end) {
+  constexpr int Box = Page < Keys ? Page : Keys, Boxes = Keys / Box, Few = Boxes < 4 ? Boxes : 4;
+  pl::slot slot = Port::acquire(self);
+#pragma unroll
+  for (int first = 0; first < Boxes; first += Few) {
+    int pages[Few];  // the loads of a few are under way together; for those of all there are no registers
+#pragma unroll
+    for (int b = 0; b < Few; ++b) {
+      const int begin = row + (first + b) * Box;
+      pages[b] = begin < end ? __ldg(table + begin / Page) : -1;
+    }
+#pragma unroll
+    for (int b = 0; b < Few; ++b)
+#pragma unroll
+      for (int column = 0; column < D; column += 64)
+        Port::template copy_at<0>(self, slot, column * Keys * 2 + (first + b) * Box * 128, map, column, head,
+                                  (row + (first + b) * Box) % Page, pages[b]);
+  }
+}
+}  // namespace plc
+
+#define PLC_ATTENTION_LOADER_PAGED(NAME, ELEMENT, ROWS, KEYS, D, PACK, PAGE)                                           \
+  PL_COMPONENT(NAME) {                                                                                                 \
+    PLC_ATTENTION_LOADER_PORTS_(ELEMENT, ROWS, KEYS, D, PACK);                                                         \
+    PL_PARAM(map_k, pl::tensor_map<k, 0, pl::box<1, (PAGE < KEYS ? PAGE : KEYS), 1, 64>>);                             \
+    PL_PARAM(map_v, pl::tensor_map<v, 0, pl::box<1, (PAGE < KEYS ? PAGE : KEYS), 1, 64>>);                             \
+    PL_PARAM(block_table, const int*);                                                                                 \
+    PL_PARAM(table_row, int);                                                                                          \
+    PL_TENSOR(k, ELEMENT, "P, " #PAGE ", HK, " #D, pl::read);                                                          \
+    PL_TENSOR(v, ELEMENT, "P, " #PAGE ", HK, " #D, pl::read);                                                          \
+    PL_TENSOR(block_table, int, "NS, MP", pl::read);                                                                   \
+    PL_BIND(map_k, "k");                                                                                               \
+    PL_BIND(map_v, "v");                                                                                               \
+    PL_BIND(table_row, "stride(block_table, 0)");                                                                      \
+    PL_DERIVE(most_keys, "MP * " #PAGE);                                                                               \
+    PL_PROMISE(plc_keys, "paged");                                                                                     \
+    PLC_PAGED_ROWS_##PACK;                                                                                             \
+    PL_ENTRY(load) {                                                                                                   \
+      plc::load_attention(                                                                                             \
+          [=](int i) { return work(self, i); },                                                                        \
+          [=](plc::attention_tile tile, int j) { return blocks(self, tile, j, tile.m * ROWS); },                       \
+          [=](plc::attention_tile t) {                                                                                 \
+            plc::load_head<q, ROWS, D>(self, map_q(self), t.head, t.q_begin + t.m * (ROWS / PACK), t.batch);           \
+          },                                                                                                           \
+          [=](plc::attention_tile t, int index) {                                                                      \
+            const int* table = block_table(self) + static_cast<long long>(t.kv_batch) * table_row(self);               \
+            plc::load_pages<k, KEYS, D, PAGE>(self, map_k(self), table, t.kv_head, t.kv_begin + index * KEYS,          \
+                                              t.kv_begin + t.keys);                                                    \
+          },                                                                                                           \
+          [=](plc::attention_tile t, int index) {                                                                      \
+            const int* table = block_table(self) + static_cast<long long>(t.kv_batch) * table_row(self);               \
+            plc::load_pages<v, KEYS, D, PAGE>(self, map_v(self), table, t.kv_head, t.kv_begin + index * KEYS,          \
+                                              t.kv_begin + t.keys);                                                    \
+          });                                                                                                          \
+    }                                                                                                                  \
+  }
+
+#define PLC_PAGED_ROWS_1 static_assert(true, "")
+#define PLC_PAGED_ROWS_2 PL_REQUIRE(plc_rows, "packed")
+#define PLC_PAGED_ROWS_4 PLC_PAGED_ROWS_2
+#define PLC_PAGED_ROWS_8 PLC_PAGED_ROWS_2
+#define PLC_PAGED_ROWS_16 PLC_PAGED_ROWS_2
+#define PLC_PAGED_LOADERS(PACK, PAGE)                                                                                  \
+  PLC_ATTENTION_LOADER_PAGED(plc::attention_loader_paged_##PAGE##_##PACK##_128, pl::bf16, 128, 128, 128, PACK, PAGE)   \
+  PLC_ATTENTION_LOADER_PAGED(plc::attention_loader_paged_##PAGE##_##PACK##_64, pl::bf16, 192, 128, 64, PACK, PAGE)
+#define PLC_PAGED_LOADERS_OF(PAGE)                                                                                     \
+  PLC_PAGED_LOADERS(1, PAGE)                                                                                           \
+  PLC_PAGED_LOADERS(2, PAGE)                                                                                           \
+  PLC_PAGED_LOADERS(4, PAGE)                                                                                           \
+  PLC_PAGED_LOADERS(8, PAGE)                                                                                           \
+  PLC_PAGED_LOADERS(16, PAGE)
+PLC_PAGED_LOADERS_OF(16)
+PLC_PAGED_LOADERS_OF(64)
+PLC_PAGED_LOADERS_OF(256)
