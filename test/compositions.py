@@ -18,10 +18,12 @@ import pipelink
 from pipelink import components
 from pipelink.api import Kernel
 from pipelink.components import attention, gemm
+from pipelink.components.attention import Shape
 from pipelink.components.gemm import Composer
 
 TEST_COMPONENTS = Path(__file__).resolve().parent / "components"
-FOLDERS = (components.FOLDER, TEST_COMPONENTS)
+CUTE_CORE = Path(__file__).resolve().parents[1] / "examples" / "attention" / "cute_core"
+FOLDERS = (components.FOLDER, TEST_COMPONENTS, CUTE_CORE)
 
 # All of these with one another; benchmarks/configurations.py holds the others.
 EPILOGUES = ("store", "bias_relu", "gelu", "residual_add")
@@ -310,8 +312,15 @@ IN_TURN: tuple[str, ...] = ("two_in_turn", "three_in_turn", "four_in_turn")
 TARGETS: dict[str, str] = {name: name.rpartition("-")[2] for name in TENSOR_MEMORY} | {"own_columns": "sm_100a"}
 
 
-def _attention(variant: str, dimension: int, pack: int = 1, page: int | None = None, **parts: str) -> Build:
-    return lambda c: attention.add_attention(c, variant, dimension, pack=pack, page=page, **parts)
+def _attention(
+    variant: str,
+    dimension: int,
+    pack: int = 1,
+    page: int | None = None,
+    shape: Shape | None = None,
+    **parts: str,
+) -> Build:
+    return lambda c: attention.add_attention(c, variant, dimension, pack=pack, page=page, shape=shape, **parts)
 
 
 ATTENTION: dict[str, Build] = {
@@ -393,9 +402,18 @@ ATTENTION_PAGED: dict[str, Build] = {
         ("split-lengths-causal", 128, 8, 64),
     )
 }
+#: The core that CuTe multiplies in, with parts of the library.
+CUTE = Shape(128, source="attention_core_cute", core="attention_core_cute_{d}")
+ATTENTION_CUTE: dict[str, Build] = {
+    "attention-cute-dense-128": _attention("dense", 128, shape=CUTE),
+    "attention-cute-causal-128-lse": _attention("causal", 128, shape=CUTE, score="softcap", sink="bf16", output="lse"),
+    "attention-cute-plan-128-lse": _attention("plan", 128, shape=CUTE, output="lse"),
+    "attention-cute-varlen-128-lse": _attention("varlen", 128, shape=CUTE, output="lse"),
+}
 COMPOSITIONS: dict[str, Build] = (
     GEMMS
     | ATTENTION
+    | ATTENTION_CUTE
     | ATTENTION_VARLEN
     | ATTENTION_WINDOWS
     | ATTENTION_PARTS

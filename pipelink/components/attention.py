@@ -39,11 +39,12 @@ def _split(name: str, mask: str) -> Variant:
 
 @dataclass(frozen=True)
 class Shape:
-    """What a core takes: queries of a tile, keys of a block; and the source that holds it."""
+    """What a core takes: queries of a tile, keys of a block; the source that holds it, and its name."""
 
     queries: int
     keys: int = 128
     source: str = "attention_core{o}{e}"
+    core: str = "attention_core{o}_{d}{e}"
 
 
 #: By the dimension of a head.
@@ -98,6 +99,7 @@ def add_attention(
     dimension: int,
     *,
     element: str = "bf16",
+    shape: Shape | None = None,
     order: str = "any",
     pack: int = 1,
     page: int | None = None,
@@ -106,9 +108,10 @@ def add_attention(
     output: str = "o",
 ) -> None:
     """Add one attention to a kernel and connect it.  ``dimension``: of a head.  ``element``: of q, k, v and o.
-    ``pack``: of ``PACKS``; a group of another number of heads takes the next greater one, or several tiles.  ``page``:
-    of ``PAGES``, where keys and values lie in pages.  The others are keys of the tables."""
-    parts, shape, kernel = VARIANTS[variant], SHAPES[dimension], c.kernel
+    ``shape``: of another core than the library's own.  ``pack``: of ``PACKS``; a group of another number of heads takes
+    the next greater one, or several tiles.  ``page``: of ``PAGES``, where keys and values lie in pages.  The others are
+    keys of the tables."""
+    parts, shape, kernel = VARIANTS[variant], shape or SHAPES[dimension], c.kernel
     names = {
         "d": dimension,
         "o": ORDERS[order],
@@ -127,7 +130,7 @@ def add_attention(
     elif pack != 1:
         loader = f"attention_loader_packed/attention_loader_packed_{pack}_{{d}}{{e}}"
     load = add("attention_loader", loader)
-    core = add(shape.source, "attention_core{o}_{d}{e}")
+    core = add(shape.source, shape.core)
     walker = add("attention_walkers", parts.walker)
     kernel.connect(load.q, core.q)
     kernel.connect(load.k, core.k)

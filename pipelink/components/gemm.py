@@ -36,6 +36,7 @@ class Objects:
             output = self.folder / f"{name}.o"
             archs = [f"--arch={arch}" for arch in SOURCES.get(name, (self.arch,))]
             options = ["--include-cutlass"] if "<cute/" in source.read_text() else []
+            options += [f"-I{FOLDER}"] if source.parent != FOLDER else []
             if not output.exists() and pl_cc.main([str(source), "-o", str(output), *archs, *options]):
                 raise RuntimeError(f"pl-cc failed on {source}")
             self.made[name] = output

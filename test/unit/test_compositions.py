@@ -16,6 +16,7 @@ from pipelink.backend.monolith import compile_monolith
 from pipelink.target import target as find_target
 from test.compositions import (
     COMPOSITIONS,
+    CUTE_CORE,
     EPILOGUES,
     FOLDERS,
     FURTHER,
@@ -52,9 +53,10 @@ def linked_like_the_monolith(name: str, objects: Objects) -> Linked:
     before = digests(objects)
     linked = kernel.link(cache=False)
     (code,) = linked.targets
-    monolith = toolchain.compile_cubin(
-        kernel.monolith(FOLDERS), f"{name}.cu", kernel.target, include_dirs=[*FOLDERS, toolchain.transfer_dir()]
-    )
+    text, folders, options = kernel.monolith(FOLDERS), [*FOLDERS, toolchain.transfer_dir()], list[str]()
+    if str(CUTE_CORE) in text:
+        folders, options = [*folders, toolchain.cutlass_include_dir()], ["-default-device"]
+    monolith = toolchain.compile_cubin(text, f"{name}.cu", kernel.target, include_dirs=folders, options=options)
     assert differences(code.cubin, monolith) == []
     assert code.audit.ok
     if name.startswith(("gemm-", "attention-")):  # the library's own

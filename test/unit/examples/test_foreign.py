@@ -45,6 +45,19 @@ def test_numba_mask(objects: Path, tmp_path: Path) -> None:
     assert selects >= 4 * 64  # with the causal mask's: both of the first block, and both of the others
 
 
+def test_cute_core(objects: Path, tmp_path: Path) -> None:
+    """Both products of a block are tensor-core instructions of the core, and nothing is called."""
+    folder = tmp_path / "objects"
+    folder.mkdir()
+    for path in objects.glob("*.o"):
+        (folder / path.name).symlink_to(path)
+    script, package = EXAMPLES / "attention" / "cute_core" / "link.py", tmp_path / "cute.plk"
+    audit = run(sys.executable, script, folder, package, "causal")
+    assert re.search(r"^  calls +none +none +ok$", audit, re.MULTILINE)
+    code = sass.read(zipfile.ZipFile(package).read("sm_90a.cubin"))
+    assert sum(instruction.mnemonic.startswith("HGMMA") for instruction in code.instructions) >= 32
+
+
 def test_cufftdx(tmp_path: Path) -> None:
     """A helper without a contract: NVIDIA's transform is inlined into the component that calls it."""
     folder = EXAMPLES / "cufftdx"
