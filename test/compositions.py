@@ -325,7 +325,6 @@ def _attention(
 
 ATTENTION: dict[str, Build] = {
     **{f"attention-{v}-{d}": _attention(v, d) for v in ("dense", "causal") for d in attention.SHAPES},
-    **{f"attention-{v}-{d}-in_turn": _attention(v, d, order="in_turn") for v in ("dense", "causal") for d in (64, 128)},
     "attention-dense-64-lse": _attention("dense", 64, output="lse"),
     "attention-causal-128-lse": _attention("causal", 128, output="lse"),
 }

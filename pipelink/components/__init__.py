@@ -39,7 +39,6 @@ SOURCES: Final[dict[str, tuple[str, ...]]] = {
     "paired_tiles": ("sm_90",),
     "attention_loader": ("sm_90",),
     "attention_core": ("sm_90a",),
-    "attention_core_in_turn": ("sm_90a",),
     "attention_core_f16": ("sm_90a",),
     "attention_core_256": ("sm_90a",),
     "attention_walkers": ("sm_80",),

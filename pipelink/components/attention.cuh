@@ -26,6 +26,7 @@ struct attention_tile {
   int block_begin, block_end;  // the walker's note of a part's blocks
   bool valid;
   bool skips = false;      // whether its blocks may be `skipped_block`; where it is a constant, what does that is no code
+  bool in_turn = true;     // whether warpgroups take turns in issuing products; a constant, too
   __host__ __device__ constexpr explicit operator bool() const { return valid; }
 };
 // A tile of tensors in which each batch is one sequence, and of whose keys nobody else takes a part.
@@ -196,15 +197,127 @@ __device__ __forceinline__ int volatile_ctas() {
 #endif
 }
 
-// In what order warpgroups issue their products: in any, or by the turns that PL_TURNS lets them take.
+// For tiles whose warpgroups issue their products in any order.
 struct any_order {
   static __device__ __forceinline__ void take(pl::self) {}
   static __device__ __forceinline__ void pass(pl::self) {}
 };
 
+// The blocks of a tile, the first of which is there.  Q * K^T of a block and P * V of the one before are in flight together.
+// With turns the next warpgroup's begins when the one's Q * K^T is done.
+template <class Element, int D, int Rows, int N, class Q, class K, class V, class Order, class Blocks, class Score, class Mask>
+__device__ __forceinline__ void attend_blocks(pl::self self, const attention_tile& tile, int row, pl::slot q_slot,
+                                              pl::wgmma::descriptor q, attention_block block, float base2, Blocks blocks,
+                                              Score score, Mask mask, pl::fragment<float, D / 2>& o,
+                                              online_softmax& softmax) {
+  float factor[2];
+        scores_of<N> s;
+        unsigned p[N / 16][4];
+        // The maxima stand in both branches: behind them the compiler would have P * V awaited first.
+        const auto raise = [&](attention_block block) {
+          score(s, tile, row, block.index * N);
+          if (uniform(block.kind == full_block)) {
+            softmax.raise(s.v, base2, factor);
+            asm volatile("// all count");
+          } else {
+            mask(s, tile, row, block.index * N, block.kind);
+            softmax.raise(s.v, base2, factor);
+            asm volatile("// masked");
+          }
+        };
+        const auto lower = [&] {
+          softmax.exponentiate(s.v, base2, factor);
+  #pragma unroll
+          for (int n = 0; n < D / 2; ++n) o[n] *= factor[n / 2 % 2];
+          round_pairs<Element>(p, s.v);
+        };
+        const auto skipped = [&](attention_block block) { return tile.skips && uniform(block.kind == skipped_block); };
+        bool held = !skipped(block);  // whether the block before has left products to be made, in p
+        pl::slot k_slot = K::wait(self);
+        auto k = pl::wgmma::k_major(K::template address<0>(self, k_slot));
+        attention_block next;
+        Order::take(self);
+        if (held) {
+          pl::wgmma::fence();
+          multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
+          Order::pass(self);
+          next = blocks(tile, 1, row);  // asked for while products run: a walker may read lists
+          pl::wgmma::wait<0>();
+          K::release(self, k_slot);
+          raise(block);
+          softmax.exponentiate(s.v, base2, factor);
+          round_pairs<Element>(p, s.v);
+        } else {
+          Order::pass(self);
+          K::release(self, k_slot);
+          next = blocks(tile, 1, row);
+        }
+        for (int j = 2; uniform(bool(next)); ++j) {
+          k_slot = K::wait(self);
+          k = pl::wgmma::k_major(K::template address<0>(self, k_slot));
+          Order::take(self);
+          if (held && !skipped(next)) {
+            pl::wgmma::fence();
+            multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
+            pl::slot v_slot = V::wait(self);
+            const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
+            pl::wgmma::fence();
+            multiply_values<Element>(o.v, p, v);
+            const attention_block block = next;
+            next = blocks(tile, j, row);
+            pl::wgmma::wait<1>();
+            Order::pass(self);
+            K::release(self, k_slot);
+            raise(block);
+            pl::wgmma::wait<0>();
+            V::release(self, v_slot);
+            lower();
+          } else if (held) {
+            pl::slot v_slot = V::wait(self);
+            const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
+            pl::wgmma::fence();
+            multiply_values<Element>(o.v, p, v);
+            Order::pass(self);
+            K::release(self, k_slot);
+            next = blocks(tile, j, row);
+            pl::wgmma::wait<0>();
+            V::release(self, v_slot);
+            held = false;
+          } else if (skipped(next)) {
+            pl::slot v_slot = V::wait(self);
+            Order::pass(self);
+            K::release(self, k_slot);
+            V::release(self, v_slot);
+            next = blocks(tile, j, row);
+          } else {
+            pl::wgmma::fence();
+            multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
+            pl::slot v_slot = V::wait(self);
+            Order::pass(self);
+            const attention_block block = next;
+            next = blocks(tile, j, row);
+            pl::wgmma::wait<0>();
+            K::release(self, k_slot);
+            raise(block);
+            V::release(self, v_slot);
+            lower();
+            held = true;
+          }
+        }
+        Q::release(self, q_slot);
+        pl::slot v_slot = V::wait(self);
+        if (held) {
+          const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
+          pl::wgmma::fence();
+          multiply_values<Element>(o.v, p, v);
+          pl::wgmma::wait<0>();
+        }
+        V::release(self, v_slot);
+}
+
 // The core: warpgroups with 64 each of a tile's `Rows` queries take blocks of N keys, in one role, since code of their
-// own for each would not stay in the instruction cache.  Q * K^T of a block and P * V of the one before are in flight
-// together; while one warpgroup computes exponentials, the others' products keep the tensor cores busy.
+// own for each would not stay in the instruction cache.  While one warpgroup computes exponentials, the others' products
+// keep the tensor cores busy, best if they take turns.
 template <class Element, int D, int Rows, int N, class Q, class K, class V, class Turn, class Work, class Blocks,
           class Score, class Mask, class Sink, class Store>
 __device__ __forceinline__ void attend(pl::self self, unsigned thread, float scale, Work work, Blocks blocks, Score score,
@@ -221,112 +334,14 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
     pl::slot q_slot = Q::wait(self);
     const auto q = pl::wgmma::k_major(Q::template address<0>(self, q_slot) + warpgroup * (64 * 128));
     const attention_block block = blocks(tile, 0, row);
-    if (uniform(bool(block))) {
-      scores_of<N> s;
-      unsigned p[N / 16][4];
-      // The maxima stand in both branches: behind them the compiler would have P * V awaited first.
-      const auto raise = [&](attention_block block) {
-        score(s, tile, row, block.index * N);
-        if (uniform(block.kind == full_block)) {
-          softmax.raise(s.v, base2, factor);
-          asm volatile("// all count");
-        } else {
-          mask(s, tile, row, block.index * N, block.kind);
-          softmax.raise(s.v, base2, factor);
-          asm volatile("// masked");
-        }
-      };
-      const auto lower = [&] {
-        softmax.exponentiate(s.v, base2, factor);
-#pragma unroll
-        for (int n = 0; n < D / 2; ++n) o[n] *= factor[n / 2 % 2];
-        round_pairs<Element>(p, s.v);
-      };
-      const auto skipped = [&](attention_block block) { return tile.skips && uniform(block.kind == skipped_block); };
-      bool held = !skipped(block);  // whether the block before has left products to be made, in p
-      pl::slot k_slot = K::wait(self);
-      auto k = pl::wgmma::k_major(K::template address<0>(self, k_slot));
-      attention_block next;
-      Turn::take(self);
-      if (held) {
-        pl::wgmma::fence();
-        multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
-        Turn::pass(self);
-        next = blocks(tile, 1, row);  // asked for while products run: a walker may read lists
-        pl::wgmma::wait<0>();
-        K::release(self, k_slot);
-        raise(block);
-        softmax.exponentiate(s.v, base2, factor);
-        round_pairs<Element>(p, s.v);
-      } else {
-        Turn::pass(self);
-        K::release(self, k_slot);
-        next = blocks(tile, 1, row);
-      }
-      for (int j = 2; uniform(bool(next)); ++j) {
-        k_slot = K::wait(self);
-        k = pl::wgmma::k_major(K::template address<0>(self, k_slot));
-        Turn::take(self);
-        if (held && !skipped(next)) {
-          pl::wgmma::fence();
-          multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
-          pl::slot v_slot = V::wait(self);
-          const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
-          pl::wgmma::fence();
-          multiply_values<Element>(o.v, p, v);
-          Turn::pass(self);
-          const attention_block block = next;
-          next = blocks(tile, j, row);
-          pl::wgmma::wait<1>();
-          K::release(self, k_slot);
-          raise(block);
-          pl::wgmma::wait<0>();
-          V::release(self, v_slot);
-          lower();
-        } else if (held) {
-          pl::slot v_slot = V::wait(self);
-          const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
-          pl::wgmma::fence();
-          multiply_values<Element>(o.v, p, v);
-          Turn::pass(self);
-          K::release(self, k_slot);
-          next = blocks(tile, j, row);
-          pl::wgmma::wait<0>();
-          V::release(self, v_slot);
-          held = false;
-        } else if (skipped(next)) {
-          pl::slot v_slot = V::wait(self);
-          Turn::pass(self);
-          K::release(self, k_slot);
-          V::release(self, v_slot);
-          next = blocks(tile, j, row);
-        } else {
-          pl::wgmma::fence();
-          multiply_keys<Element, D>(s.v, q, Rows * 128, k, N * 128);
-          pl::slot v_slot = V::wait(self);
-          Turn::pass(self);
-          const attention_block block = next;
-          next = blocks(tile, j, row);
-          pl::wgmma::wait<0>();
-          K::release(self, k_slot);
-          raise(block);
-          V::release(self, v_slot);
-          lower();
-          held = true;
-        }
-      }
+    if (!uniform(bool(block)))
       Q::release(self, q_slot);
-      pl::slot v_slot = V::wait(self);
-      if (held) {
-        const auto v = pl::wgmma::mn_major(V::template address<0>(self, v_slot), N * 128);
-        pl::wgmma::fence();
-        multiply_values<Element>(o.v, p, v);
-        pl::wgmma::wait<0>();
-      }
-      V::release(self, v_slot);
-    } else {
-      Q::release(self, q_slot);
-    }
+    else if (tile.in_turn)
+      attend_blocks<Element, D, Rows, N, Q, K, V, Turn>(self, tile, row, q_slot, q, block, base2, blocks, score, mask, o,
+                                                        softmax);
+    else
+      attend_blocks<Element, D, Rows, N, Q, K, V, any_order>(self, tile, row, q_slot, q, block, base2, blocks, score, mask,
+                                                             o, softmax);
     row_pair log_sum, other{{minus_infinity(), minus_infinity()}};
     sink(other, tile, row);
     softmax.finish(base2, other, factor, log_sum);
@@ -389,18 +404,16 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
 #define PLC_ATTENTION_LOADER_PACKED(NAME, ELEMENT, ROWS, KEYS, D, PACK) \
   PLC_ATTENTION_LOADER_ROWS_(NAME, ELEMENT, ROWS, KEYS, D, PACK, PL_REQUIRE(plc_rows, "packed"))
 
-// A core's ORDER is that in which its warpgroups issue the products of their blocks.
-#define PLC_ANY_ORDER plc::any_order
-#define PLC_ANY_ORDER_DECLARED_ static_assert(true, "")
-#define PLC_ANY_ORDER_(STEPS) STEPS
-#define PLC_IN_TURN turn
-#define PLC_IN_TURN_DECLARED_ PL_TURNS(turn)
-#define PLC_IN_TURN_(STEPS) "turn.take; " STEPS "turn.pass; "
+// The steps of a tile, with those by which warpgroups take turns.
+#define PLC_ATTENTION_STEPS_(TAKE, PASS)                                                                               \
+  "k.wait; " TAKE PASS "k.release; choose { score; choose { mask; } or { } } or { } repeat blocks { k.wait; " TAKE     \
+  "v.wait; " PASS "k.release; choose { score; choose { mask; } or { } } or { } v.release; } "                          \
+  "q.release; v.wait; v.release; "
 
-#define PLC_ATTENTION_CORE(NAME, ELEMENT, ROWS, KEYS, D, REGISTERS, ORDER)                                             \
+#define PLC_ATTENTION_CORE(NAME, ELEMENT, ROWS, KEYS, D, REGISTERS)                                                    \
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ROLE(attend, pl::warps<ROWS / 16>, REGISTERS);                                                                  \
-    PLC_##ORDER##_DECLARED_;                                                                                           \
+    PL_TURNS(turn);                                                                                                    \
     PL_IN(q, plc::attention_rows<ELEMENT, ROWS, D>, pl::ring<1, 2>, pl::by_wgmma);                                     \
     PL_IN(k, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_wgmma);                                     \
     PL_IN(v, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_wgmma);                                     \
@@ -414,12 +427,11 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
     PL_PROMISE(plc_block_keys, KEYS);                                                                                  \
     PL_PARAM(scale, float);                                                                                            \
     PL_PROTOCOL(attend,                                                                                                \
-                "repeat work { q.wait; choose some { k.wait; " PLC_##ORDER##_("") "k.release; "                        \
-                "choose { score; choose { mask; } or { } } or { } repeat blocks { k.wait; " PLC_##ORDER##_("v.wait; ") \
-                "k.release; choose { score; choose { mask; } or { } } or { } "                                         \
-                "v.release; } q.release; v.wait; v.release; } or { q.release; } sink; store; }");                      \
+                "repeat work { q.wait; choose some { choose in_turn { " PLC_ATTENTION_STEPS_("turn.take; ",            \
+                                                                                            "turn.pass; ")             \
+                "} or { " PLC_ATTENTION_STEPS_("", "") "} } or { q.release; } sink; store; }");                        \
     PL_ENTRY(attend) {                                                                                                 \
-      plc::attend<ELEMENT, D, ROWS, KEYS, q, k, v, PLC_##ORDER>(                                                       \
+      plc::attend<ELEMENT, D, ROWS, KEYS, q, k, v, turn>(                                                              \
           self, attend::thread(self), scale(self), [=](int i) { return work(self, i); },                               \
           [=](plc::attention_tile tile, int j, int row) { return blocks(self, tile, j, row); },                        \
           [=](plc::scores_of<KEYS>& s, plc::attention_tile tile, int row, int column) {                                \

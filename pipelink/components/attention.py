@@ -43,15 +43,15 @@ class Shape:
 
     queries: int
     keys: int = 128
-    source: str = "attention_core{o}{e}"
-    core: str = "attention_core{o}_{d}{e}"
+    source: str = "attention_core{e}"
+    core: str = "attention_core_{d}{e}"
 
 
 #: By the dimension of a head.
 SHAPES: Final = {128: Shape(128), 64: Shape(192), 256: Shape(128, 64, "attention_core_256")}
 ELEMENTS: Final = ("bf16", "f16")
 VARIANTS: Final = {
-    "dense": Variant("attention_dense{k}", "attention_edge{k}", output="attention_combine/attention_combine"),
+    "dense": Variant("attention_dense_{rows}{k}", "attention_edge{k}", output="attention_combine/attention_combine"),
     "causal": Variant("attention_causal_{rows}{k}", "attention_causal_mask{k}"),
     "window": Variant("attention_windows/attention_window_{rows}{k}", "attention_windows/attention_window_mask{k}"),
     "blocks": Variant("attention_lists/attention_blocks_{rows}", "attention_edge{k}"),
@@ -67,8 +67,6 @@ VARIANTS: Final = {
     "split-lengths": _split("_lengths", "attention_edge"),
     "split-lengths-causal": _split("_lengths_causal", "attention_split/attention_split_causal_mask"),
 }
-#: In what order the core's warpgroups issue their products; ``{o}`` in names.  In turn those on bf16 of up to 128.
-ORDERS: Final = {"any": "", "in_turn": "_in_turn"}
 #: What becomes of all scores: components of source ``attention_scores``.
 SCORES: Final = {
     "plain": "attention_plain{k}",
@@ -100,7 +98,6 @@ def add_attention(
     *,
     element: str = "bf16",
     shape: Shape | None = None,
-    order: str = "any",
     pack: int = 1,
     page: int | None = None,
     score: str = "plain",
@@ -114,7 +111,6 @@ def add_attention(
     parts, shape, kernel = VARIANTS[variant], shape or SHAPES[dimension], c.kernel
     names = {
         "d": dimension,
-        "o": ORDERS[order],
         "rows": shape.queries,
         "k": "" if shape.keys == 128 else f"_k{shape.keys}",
         "e": "" if element == "bf16" else f"_{element}",

@@ -2,5 +2,5 @@
 #include "attention.cuh"
 
 #define PLC_REGISTERS(MIN, MAX) pl::registers<MIN, MAX>
-PLC_ATTENTION_CORE(plc::attention_core_256, pl::bf16, 128, 64, 256, PLC_REGISTERS(216, 240), ANY_ORDER)
-PLC_ATTENTION_CORE(plc::attention_core_256_f16, pl::f16, 128, 64, 256, PLC_REGISTERS(216, 240), ANY_ORDER)
+PLC_ATTENTION_CORE(plc::attention_core_256, pl::bf16, 128, 64, 256, PLC_REGISTERS(216, 240))
+PLC_ATTENTION_CORE(plc::attention_core_256_f16, pl::f16, 128, 64, 256, PLC_REGISTERS(216, 240))

@@ -2,5 +2,5 @@
 #include "attention.cuh"
 
 #define PLC_REGISTERS(MIN, MAX) pl::registers<MIN, MAX>
-PLC_ATTENTION_CORE(plc::attention_core_128_f16, pl::f16, 128, 128, 128, PLC_REGISTERS(216, 240), ANY_ORDER)
-PLC_ATTENTION_CORE(plc::attention_core_64_f16, pl::f16, 192, 128, 64, PLC_REGISTERS(160, 160), ANY_ORDER)
+PLC_ATTENTION_CORE(plc::attention_core_128_f16, pl::f16, 128, 128, 128, PLC_REGISTERS(216, 240))
+PLC_ATTENTION_CORE(plc::attention_core_64_f16, pl::f16, 192, 128, 64, PLC_REGISTERS(160, 160))

@@ -135,7 +135,7 @@ __device__ __forceinline__ void store_rows(char* const (&to)[2], const pl::fragm
     PL_WORKSPACE(partial_sums, "split_ctas * 2 * 4 * " #ROWS, pl::uninitialised);                                      \
     PL_WORKSPACE(arrived, "split_ctas * 4", pl::cleared_once);                                                         \
     WHERE;                                                                                                             \
-    PL_PROTOCOL(store, "choose { met.sync; last.write by 1 thread; met.sync; last.read; } or { }");                    \
+    PL_PROTOCOL(store, "choose shared_keys { met.sync; last.write by 1 thread; met.sync; last.read; } or { }");                    \
     /* Where the row begins in O, or null of one that is for nobody. */                                                \
     static __device__ __forceinline__ char* place(pl::self self, const plc::attention_tile& tile, int row) {           \
       const int shift = __ffs(pack(self)) - 1, query = row >> shift;                                                   \

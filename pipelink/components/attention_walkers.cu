@@ -9,7 +9,7 @@
 // Tiles are dealt out in waves of one a CTA.  A last wave that would leave CTAs idle is shared: its tiles' blocks of keys
 // stand in a row, of which each CTA takes an equal stretch, and so the end of one tile and the begin of the next
 // (Osama et al., Stream-K, PPoPP 2023).  An output that combines parts puts them together.
-#define PLC_DENSE_WALKER(NAME, KEYS)                                                                                   \
+#define PLC_DENSE_WALKER(NAME, KEYS, IN_TURN)                                                                          \
   PL_COMPONENT(NAME) {                                                                                                 \
     PLC_ATTENTION_LAUNCH_;                                                                                             \
     PL_REQUIRE(plc_block_keys, KEYS);                                                                                  \
@@ -31,7 +31,7 @@
       const int of = t / q_tiles(self), head = of % heads(self), batch = of / heads(self);                             \
       return {t % q_tiles(self), head,      head / group(self), batch, batch, queries(self),                           \
               keys(self),        0,         0,                  part,  parts, share,                                   \
-              begin,             end,       valid};                                                                    \
+              begin,             end,       valid,            false, IN_TURN};                                                             \
     }                                                                                                                  \
     PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j, int) -> plc::attention_block {                        \
       const int index = tile.block_end - 1 - j;                                                                        \
@@ -39,8 +39,9 @@
       return {index, index < tile.block_begin ? plc::no_block : kind};                                                 \
     }                                                                                                                  \
   }
-PLC_DENSE_WALKER(plc::attention_dense, 128)
-PLC_DENSE_WALKER(plc::attention_dense_k64, 64)
+PLC_DENSE_WALKER(plc::attention_dense_128, 128, false)  // 1 to 2% faster so
+PLC_DENSE_WALKER(plc::attention_dense_192, 128, true)
+PLC_DENSE_WALKER(plc::attention_dense_128_k64, 64, false)
 
 // Query r looks at the keys up to r + SK - SQ: the last query at all of them.  Long tiles first, dealt out forth and
 // back, so that every CTA gets about the same.

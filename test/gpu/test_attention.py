@@ -21,14 +21,13 @@ SHAPES = [  # B, H, HK, SQ, SK
 
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 @pytest.mark.parametrize("variant", ["dense", "causal"])
-@pytest.mark.parametrize("order", ["", "-in_turn"])
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
-def test_attention(torch: Any, package: Any, variant: str, dimension: int, order: str, shape: tuple[int, ...]) -> None:
+def test_attention(torch: Any, package: Any, variant: str, dimension: int, shape: tuple[int, ...]) -> None:
     b, h, _, sq, sk = shape
     q, k, v = operands(torch, shape, dimension)
     o = torch.full((b, sq, h, dimension), float("nan"), device="cuda", dtype=torch.bfloat16)
     scale = dimension**-0.5
-    runtime.load(package(f"attention-{variant}-{dimension}{order}"))(q=q, k=k, v=v, o=o, scale=scale)
+    runtime.load(package(f"attention-{variant}-{dimension}"))(q=q, k=k, v=v, o=o, scale=scale)
     expected, _ = reference(torch, q, k, v, scale, causal_pairs(torch, sq, sk) if variant == "causal" else None)
     assert not o.isnan().any()
     rounded = expected.to(torch.bfloat16)

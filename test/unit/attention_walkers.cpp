@@ -112,14 +112,14 @@ static const Shape shapes[] = {{1, 1, 1, 1},     {1, 2, 64, 64},   {2, 1, 127, 3
 
 static void check_plain() {
   for (Shape shape : {Shape{1, 3, 500, 3000}, {1, 1, 130, 2000}, {2, 1, 1, 4000}, {1, 7, 256, 1111}, {1, 5, 300, 9000}}) {
-    SET(plc::attention_dense, shape, 192);
-    check<192>("dense", shape, plc::attention_dense::next, plc::attention_dense::blocks, plc::attention_edge::mask,
+    SET(plc::attention_dense_192, shape, 192);
+    check<192>("dense", shape, plc::attention_dense_192::next, plc::attention_dense_192::blocks, plc::attention_edge::mask,
                [](int, int, int, int) { return true; });
   }
   if (!shared) complain("no tile was shared\n");
   for (Shape shape : shapes) {
-    SET(plc::attention_dense, shape, 128);
-    check<128>("dense", shape, plc::attention_dense::next, plc::attention_dense::blocks, plc::attention_edge::mask,
+    SET(plc::attention_dense_128, shape, 128);
+    check<128>("dense", shape, plc::attention_dense_128::next, plc::attention_dense_128::blocks, plc::attention_edge::mask,
                [](int, int, int, int) { return true; });
     const auto causal = [=](int, int, int query, int key) { return key <= query + shape.keys - shape.queries; };
 #define CHECK(rows)                                                                                            \

@@ -56,7 +56,7 @@ def test_variants_are_linked_from_one_core(objects: Objects, linked_images: list
 def partly(objects: Objects, core: str, loader: str, walker: str, score: str | None = None) -> pipelink.Kernel:
     """Core, loader and walker, connected, and a score."""
     kernel = pipelink.Kernel("attention", target="sm_90a")
-    c = kernel.add(objects[SHAPES[int(core)].source.format(o="", e="")], f"attention_core_{core}", name="core")
+    c = kernel.add(objects[SHAPES[int(core)].source.format(e="")], f"attention_core_{core}", name="core")
     load = kernel.add(objects["attention_loader"], f"attention_loader_{loader}", name="load")
     walk = kernel.add(objects["attention_walkers"], walker)
     for port in ("q", "k", "v"):
@@ -72,8 +72,8 @@ def partly(objects: Objects, core: str, loader: str, walker: str, score: str | N
 @pytest.mark.parametrize(
     ("core", "walker", "message"),
     [
-        ("256", "attention_dense", "plc_block_keys = 128"),
-        ("128", "attention_dense_k64", "plc_block_keys = 64"),
+        ("256", "attention_dense_128", "plc_block_keys = 128"),
+        ("128", "attention_dense_128_k64", "plc_block_keys = 64"),
         ("64", "attention_causal_128", "plc_tile_queries = 128"),
         ("256", "attention_causal_192", "plc_tile_queries = 192"),
     ],
@@ -86,12 +86,12 @@ def test_walkers_of_another_shape_are_refused(objects: Objects, core: str, walke
 @pytest.mark.parametrize("loader", ["64", "128_f16"])
 def test_values_of_another_dimension_or_element_are_refused(objects: Objects, loader: str) -> None:
     with pytest.raises(pipelink.LinkError, match="'@load::@v' and '@core::@v' do not fit"):
-        partly(objects, "128", loader, "attention_dense").link(cache=False)
+        partly(objects, "128", loader, "attention_dense_128").link(cache=False)
 
 
 def test_a_score_for_other_blocks_is_refused(objects: Objects) -> None:
     with pytest.raises(pipelink.LinkError, match="'@core::@score' and '@change::@score' do not fit"):
-        partly(objects, "256", "256", "attention_dense_k64", "attention_plain").link(cache=False)
+        partly(objects, "256", "256", "attention_dense_128_k64", "attention_plain").link(cache=False)
 
 
 @pytest.mark.parametrize("score", ["attention_alibi", "attention_bias_bf16"])
