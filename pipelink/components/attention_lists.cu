@@ -114,7 +114,8 @@ PL_TENSOR(mask_bits, int, "MASKS, 256", pl::read);
 PL_DEFINE(mask)(pl::self self, plc::scores& s, plc::attention_tile tile, int row, int column, int kind) -> void {
   const int lane = threadIdx.x % 32, rest = tile.keys - column - lane % 4 * 2, n = kind - plc::edge_block - 1;
   const int there = max(min(rest / 8 * 2 + min(rest % 8, 2), 32), 0);
-  const unsigned kept = there == 32 ? ~0u : (1u << there) - 1;
+  // Not `there == 32 ? ~0u : …`: ptxas 13.0 takes the predicate of that from a VIMNMX.RELU, where it is another one.
+  const unsigned kept = ~static_cast<unsigned>(~0ull << there);
   uint2 words{kept, kept};
   if (n >= 0) {
     const uint2 given = __ldg(mask_bits(self) + n * 128ll + row / 16 % 4 * 32 + lane);
