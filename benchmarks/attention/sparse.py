@@ -124,6 +124,7 @@ def peers(torch: Any, case: Case, q: Any, k: Any, v: Any, mask: Any) -> dict[str
     """What else computes the same, by name; operands and results are [B, S, H, D]."""
     from torch.nn.attention.flex_attention import flex_attention
 
+    torch._dynamo.reset()  # beyond its limit of recompilations the call would run uncompiled
     flex = torch.compile(flex_attention, dynamic=False)
     turned = [x.transpose(1, 2).contiguous() for x in (q, k, v)]
 
