@@ -196,6 +196,16 @@ __device__ __forceinline__ int volatile_ctas() {
   return gridDim.x;
 #endif
 }
+// Which one this is, likewise.
+__device__ __forceinline__ int volatile_cta() {
+#ifdef __CUDACC__
+  int cta;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(cta));
+  return cta;
+#else
+  return blockIdx.x;
+#endif
+}
 
 // For tiles whose warpgroups issue their products in any order.
 struct any_order {

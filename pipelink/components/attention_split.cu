@@ -9,6 +9,19 @@
 // Rows of a tile are queries times `pack` heads that share keys and values, as the loader says.
 #include "attention.cuh"
 
+namespace plc {
+// Nothing.  As a volatile, since what follows from parameters alone would be kept in registers through all tiles.
+__device__ __forceinline__ int volatile_zero() {
+#ifdef __CUDACC__
+  int zero;
+  asm volatile("mov.u32 %0, 0;" : "=r"(zero));
+  return zero;
+#else
+  return 0;
+#endif
+}
+}  // namespace plc
+
 // LENGTH(batch): how many keys the sequence has; WHERE: what else is declared; STRETCHES: says of which batch the i-th
 // tile of the CTA is, which `tile` of it, how many `blocks` it has, where among all blocks it `start`s, and the `share`.
 #define PLC_SPLIT_WALKER(NAME, CAUSAL, LENGTH, WHERE, STRETCHES)                                                       \
@@ -36,9 +49,7 @@
     WHERE;                                                                                                             \
     PL_DEFINE(next)(pl::self self, int i) -> plc::attention_tile {                                                     \
       constexpr int N = plc::attention_columns;                                                                        \
-      int cta, none; /* volatile: what follows from them would be kept in registers through all tiles */               \
-      asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(cta));                                                              \
-      asm volatile("mov.u32 %0, 0;" : "=r"(none));                                                                     \
+      const int none = plc::volatile_zero(), cta = plc::volatile_cta();                                                \
       const int rows = q_tiles(self) + none, tiles = head_tiles(self) * rows;                                          \
       int batch, tile, blocks, start, share;                                                                           \
       STRETCHES;                                                                                                       \

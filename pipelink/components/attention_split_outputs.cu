@@ -161,7 +161,7 @@ __device__ __forceinline__ void store_rows(char* const (&to)[2], const pl::fragm
         plc::store_rows<ELEMENT>(to, values);                                                                          \
         return;                                                                                                        \
       }                                                                                                                \
-      const plc::split_parts<ROWS, D> parts{partial(self), partial_sums(self), int(blockIdx.x) - tile.part};           \
+      const plc::split_parts<ROWS, D> parts{partial(self), partial_sums(self), plc::volatile_cta() - tile.part};       \
       _Pragma("unroll") for (int h = 0; h < 2; ++h) {                                                                  \
         const int at = begin + lane / 4 + 8 * h;                                                                       \
         if (!place(self, tile, tile_row + at)) continue;                                                               \
