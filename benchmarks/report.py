@@ -391,12 +391,34 @@ def _sparse(path: Path) -> str:
     with_ = next(iter(found.values()))["with"]
     text = (
         f"Forward, bf16; causal windows, and shares of all blocks of 128 × 128. Geometric means: {note}. One "
-        f"{with_['gpu']}, driver {with_['driver']}, torch {with_['torch']}; above 1 means that the linked kernel is "
-        "faster."
+        f"{with_['gpu']}, driver {with_['driver']}, torch {with_['torch']}; above 1 means that the linked kernel "
+        "is faster."
     )
     return "\n".join([*lines, "", text])
 
 
+def _decode(path: Path) -> str:
+    """One query a sequence: times of a replay, and cuDNN's over the linked kernel's."""
+    found = store.read(path)
+    rows: list[Sequence[str]] = []
+    for name, one in found.items():
+        times = [f"{one[how]['us'][who]:.1f}" for how in _REPLAYS for who in _DECODERS]
+        ratios = [f"{one[how]['ratio'][0]:.3f}" for how in _REPLAYS]
+        rows.append((_extents(name), *times, *ratios))
+    header = [f"{how}: {who}, µs" for how in _REPLAYS for who in _DECODERS]
+    means = ", ".join(f"{how} {_mean([one[how]['ratio'][0] for one in found.values()]):.3f}" for how in _REPLAYS)
+    with_ = next(iter(found.values()))["with"]
+    text = (
+        "32 heads of 128, 8 of keys and values, bf16, in graphs, all parts put together; keys and values of every "
+        f"replay the same, or rotated past 200 MB. Geometric means of cuDNN's time over the linked kernel's: {means}. "
+        f"One {with_['gpu']}, driver {with_['driver']}, torch {with_['torch']}; above 1 means that the linked kernel "
+        "is faster."
+    )
+    lines = _table(("sequences × keys", *header, *(f"{how}: cuDNN / linked" for how in _REPLAYS)), rows)
+    return "\n".join([*lines, "", text])
+
+
+_REPLAYS, _DECODERS = ("same", "rotated"), ("linked", "cuDNN", "FlashAttention 2")
 _SPARSE = ("FlashAttention 4", "FlexAttention, FLASH", "FlexAttention, Triton")
 _ATTENTION = ("linked", "FlashAttention 4", "cuDNN")
 _TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
@@ -410,6 +432,7 @@ _TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "programmatic": ("programmatic", _programmatic),
     "attention": ("attention", _attention),
     "sparse": ("sparse", _sparse),
+    "decode": ("decode", _decode),
 }
 
 
