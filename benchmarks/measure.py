@@ -104,9 +104,8 @@ def _time(
     assert same, "the linked kernel and its monolith differ"
     calls: dict[str, Launch] = {name: lambda given, kernel=kernel: kernel(**given) for name, kernel in kernels.items()}
     if autotuned:
-        calls = {"linked": calls["linked"], "autotuned": problem.autotuned()}
-    else:
-        calls |= problem.peers()
+        calls = {"linked": calls["linked"]}
+    calls |= problem.peers(autotuned=autotuned)
     launches = max(1, round(SAMPLE_MS / problem.expected_ms))
     rotation = problem.rotation(launches)
     graphs: dict[str, Graph] = {}

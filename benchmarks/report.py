@@ -247,6 +247,44 @@ def _fits(result: Timed, family: Family, kind: Kind) -> bool:
     return result.configuration in family.configurations and kind.fits(result.configuration)
 
 
+#: How far from its monolith a kernel of other machine code may be, as a share of the time.
+NEAR = 0.002
+
+
+def _monoliths(path: Path) -> str:
+    """Links beside their monoliths, by the families' groups."""
+    inspected, timed = _inspected(path), _timed(RESULTS / "run.json")
+    rows: list[tuple[object, ...]] = []
+    shown: list[Entry] = []
+    for family in FAMILIES:
+        for title, fits in family.groups.items():
+            found = [(c, entry) for c, entry in inspected if c in family.configurations and fits(c)]
+            if not found:
+                continue
+            results = {c.name: timed[c.name] for c, _ in found if c.runs and c.name in timed}
+            ratios = {name: [one.ratio["monolith"]["median"] for one in there] for name, there in results.items()}
+            near = sum(
+                entry["identical"] or (c.name in ratios and abs(_mean(ratios[c.name]) - 1) <= NEAR)
+                for c, entry in found
+            )
+            earlier = any(_is_earlier(c.name, entry) for c, entry in found)
+            earlier |= any(one.earlier for there in results.values() for one in there)
+            mean = f"{_mean(_mean(values) for values in ratios.values()):.4f}" if ratios else "not measured"
+            same = sum(entry["identical"] for _, entry in found)
+            rows.append((_marked(title, earlier), len(found), same, len(ratios), mean, f"{near} of {len(found)}"))
+            shown += [entry for there in results.values() for one in there for entry in one.entries]
+    lines = _table(
+        (
+            "kernels", "configurations", "machine code equal to the monolith's", "timed beside it",
+            "time of monolith / linked, geometric mean", f"within {NEAR:.1%}",
+        ),
+        rows,
+    )  # fmt: skip
+    note = f"Within {NEAR:.1%} is what has the same machine code, and what takes so nearly the same time."
+    lines += ["", f"{note} One {_machine(shown)}." if shown else note]
+    return _noted(lines)
+
+
 def _models(path: Path) -> str:
     """The families on their shapes: the best configuration of each shape beside what torch offers."""
     lines: list[str] = []
@@ -426,6 +464,7 @@ _TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "linker": ("linker", _linker),
     "configurations": ("inspect", _inspect),
     "architectures": ("inspect", _summary),
+    "monoliths": ("inspect", _monoliths),
     "models": ("run", _models),
     "families": ("run", _families),
     "signals": ("signals", _signals),
@@ -445,4 +484,4 @@ def tables() -> dict[str, str]:
 def plots() -> dict[str, str]:
     """Every plot whose result is there, by file name.  Raises ValueError where one would be empty."""
     path = RESULTS / "run.json"
-    return {family.plot: _plot(path, family).svg() for family in FAMILIES} if path.exists() else {}
+    return {f.plot: _plot(path, f).svg() for f in FAMILIES if f.plot} if path.exists() else {}

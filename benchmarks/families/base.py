@@ -72,12 +72,9 @@ class Problem(Protocol):
         """The relative error of what the last launch wrote.  Raises AssertionError where it is wrong."""
         ...
 
-    def peers(self) -> dict[str, Launch]:
-        """What a torch user would run instead, by the peer's name."""
-        ...
-
-    def autotuned(self) -> Launch:
-        """The whole as ``torch.compile`` makes it in mode max-autotune."""
+    def peers(self, *, autotuned: bool = False) -> dict[str, Launch]:
+        """What a torch user would run instead, by the peer's name; with ``autotuned`` only what ``torch.compile`` makes
+        of the whole in mode max-autotune."""
         ...
 
 
@@ -163,7 +160,8 @@ class Kind:
 class Family:
     """``sources`` are the folders of the components' sources; ``tails`` what every configuration is checked on first;
     ``shapes`` the rows of its tables, which ``about`` describes, with extents named by ``axes``; ``variants`` is
-    what tells configurations of a kind apart; ``plot`` the file of its plot in docs/."""
+    what tells configurations of a kind apart; ``plot`` the file of its plot in docs/, if it has kinds.  ``groups`` are
+    the rows that its configurations stand in where links are compared with their monoliths, by title: each in one."""
 
     name: str
     configurations: tuple[Configuration, ...]
@@ -173,5 +171,6 @@ class Family:
     about: str
     axes: str
     variants: str
-    kinds: tuple[Kind, ...]
-    plot: str
+    groups: Mapping[str, Callable[[Any], bool]]
+    kinds: tuple[Kind, ...] = ()
+    plot: str = ""

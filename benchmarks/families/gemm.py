@@ -224,6 +224,7 @@ GEMM = Family(
     about="shapes of language models",
     axes="M × N × K",
     variants="mainloop",
+    groups={"GEMM": lambda c: not c.gated, "gated GEMM": lambda c: c.gated},
     kinds=(
         _kind("bf16", "store", ("product",), {"product": "store / cuBLAS"}),
         _kind(

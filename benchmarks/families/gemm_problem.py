@@ -162,9 +162,11 @@ class GemmProblem:
         arguments = self.arguments()
         return [arguments, *({**arguments, "b": self.b.clone()} for _ in range(count - 1))]
 
-    def peers(self) -> dict[str, Launch]:
+    def peers(self, *, autotuned: bool = False) -> dict[str, Launch]:
         """``product``: cuBLAS's product alone, ``torch._scaled_mm`` for e4m3.  ``compiled``: the same and the
         activation that ``torch.compile`` makes, where there is one."""
+        if autotuned:
+            return {"autotuned": self._autotuned()}
         product = self._product()
         peers: dict[str, Launch] = {"product": product}
         if self.epilogue != "store":
@@ -183,7 +185,7 @@ class GemmProblem:
             )
         return lambda arguments: torch.matmul(self.a, arguments["b"].T, out=result)
 
-    def autotuned(self) -> Launch:
+    def _autotuned(self) -> Launch:
         whole = torch.compile(
             lambda a, b, *extra: self.activation(a @ b.T, *extra), mode="max-autotune-no-cudagraphs", dynamic=False
         )

@@ -19,7 +19,8 @@ from benchmarks import linking, report, stale, store
 from benchmarks.__main__ import parser
 from benchmarks.configurations import BY_NAME, CONFIGURATIONS, Configuration, family_of
 from benchmarks.families import FAMILIES
-from benchmarks.families.base import shape_text
+from benchmarks.families.attention import ATTENTION
+from benchmarks.families.base import Family, shape_text
 from benchmarks.machine_code import digest_of, digest_of_package
 from benchmarks.store import Entry
 from pipelink.package import PackageImage, package_bytes
@@ -54,13 +55,13 @@ def test_no_published_table_is_empty(page: Path) -> None:
     assert not empty_blocks(page.read_text())
 
 
-@pytest.mark.parametrize("name", ["families", "models", "gemm", "linker", "configurations", "architectures"])
+@pytest.mark.parametrize("name", ["families", "models", "gemm", "linker", "configurations", "architectures", "monoliths"])
 def test_every_table_of_numbers_is_published_with_rows(name: str) -> None:
     blocks = [re.search(rf"<!-- begin {name} -->(.*?)<!-- end {name} -->", page.read_text(), re.S) for page in PAGES]
     assert any(block and re.search(r"\|---\|\n\|", block[1]) for block in blocks)
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+@pytest.mark.parametrize("family", [f for f in FAMILIES if f.plot], ids=lambda family: family.name)
 def test_each_shape_has_a_mark_in_its_familys_plot(family: report.Family) -> None:
     drawn = (ROOT / "docs" / family.plot).read_text()
     legend, marks = (len(re.findall(rf'<circle class="s\d" .*r="{radius}"/>', drawn)) for radius in (5, 4))
@@ -94,10 +95,38 @@ def test_every_kind_of_a_family_is_in_the_tables() -> None:
             assert list(found) == list(map(shape_text, family.shapes)), kind.title
 
 
-def test_each_configuration_of_a_hopper_gpu_has_a_result() -> None:
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_a_family_is_measured_as_a_whole(family: Family) -> None:
+    """Each configuration of a Hopper GPU has a result, unless none of its family has one yet, as its table says."""
     entries = store.read(store.RESULTS / "run.json")
     measured = {name.partition("/")[0] for name, entry in entries.items() if "ratio" in entry}
-    assert [c.name for c in CONFIGURATIONS if c.runs and c.name not in measured] == []
+    missing = [c for c in family.configurations if c.runs and c.name not in measured]
+    if len(missing) == sum(c.runs for c in family.configurations):
+        rows = report.tables()["monoliths"].splitlines()
+        assert all(any(f"| {title} |" in row and "not measured" in row for row in rows) for title in family.groups)
+    else:
+        assert [c.name for c in missing] == []
+
+
+def test_each_configuration_stands_in_one_group_beside_its_monolith() -> None:
+    for family in FAMILIES:
+        assert all(sum(fits(c) for fits in family.groups.values()) == 1 for c in family.configurations)
+
+
+def test_what_is_near_its_monolith(tmp_path: Path) -> None:
+    """The same machine code, or other code that takes so nearly the same time."""
+    chosen = [c for c in ATTENTION.configurations if c.runs][:4]
+    entries = {c.name: LINKED | {"identical": c is chosen[0]} for c in chosen}
+    store.add(tmp_path / "inspect.json", "inspect", entries)
+    with mock.patch.object(report, "RESULTS", tmp_path):
+        assert "| attention | 4 | 1 | 0 | not measured | 1 of 4 |" in report.tables()["monoliths"]
+        results = timed(*chosen[:3])
+        for c, ratio in zip(chosen, (1.01, 1.0019, 0.9979), strict=False):
+            for shape in c.shapes:
+                one = results[c.entry(shape)]
+                results[c.entry(shape)] = one | {"ratio": {"monolith": {"median": ratio, "low": 0.9, "high": 1.1}}}
+        store.add(tmp_path / "run.json", "run", results)
+        assert "| attention | 4 | 1 | 3 | 1.0033 | 2 of 4 |" in report._monoliths(tmp_path / "inspect.json")
 
 
 def test_each_configuration_is_inspected_and_its_code_recorded() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import subprocess
@@ -13,10 +14,11 @@ import pytest
 
 from benchmarks import inspection, launch, report, store
 from benchmarks.configurations import BY_NAME, CONFIGURATIONS, Configuration
+from benchmarks.families.attention import Attention
 from benchmarks.families.gemm import MODELS, Gemm
 from benchmarks.plot import Plot, Series
 from benchmarks.store import Entry
-from pipelink.components import gemm
+from pipelink.components import attention, gemm
 from pipelink.package import PackageImage, package_bytes
 from pipelink.target import TARGETS
 
@@ -43,6 +45,10 @@ def test_each_configuration_is_there_once() -> None:
     assert {c.mainloop for c in CONFIGURATIONS if isinstance(c, Gemm)} >= gemm.MAINLOOPS.keys()
     bf16 = {name for name, epilogue in gemm.EPILOGUES.items() if epilogue.element == "bf16"}
     assert {c.epilogue for c in CONFIGURATIONS if isinstance(c, Gemm)} >= bf16
+    attentions = [c for c in CONFIGURATIONS if isinstance(c, Attention)]
+    assert {c.kind for c in attentions} == attention.VARIANTS.keys()
+    assert {(c.dimension, c.order) for c in attentions} >= set(itertools.product((64, 128), attention.ORDERS))
+    assert all(c.name.startswith("attention_") for c in attentions)
 
 
 def test_one_configuration_is_identical_to_its_monolith(tmp_path: Path) -> None:
