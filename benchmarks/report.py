@@ -106,6 +106,8 @@ _FIGURES: tuple[tuple[str, str, str], ...] = (
     ("prove_64_s", "that proof for 64 instances", "{:.2f} s"),
     ("warm_link_s", "`pl-link` with a warm cache, Python's start included", "{:.2f} s"),
     ("cold_link_ratio", "cold link, as a multiple of nvJitLink's own time plus start-up", "{:.2f}"),
+    ("variant_link_s", "one more variant of attention from objects that are there, warm process", "{:.2f} s"),
+    ("variant_nvjitlink_s", "of which nvJitLink", "{:.2f} s"),
     ("place_100_s", "placement of 100 different instances", "{:.2f} s"),
     ("place_1000_s", "placement of 1,000 different instances", "{:.2f} s"),
 )

@@ -1,8 +1,8 @@
 """Attention: variant × head dimension × core, with scores, sinks and outputs, of the component library.
 
 Adding a configuration is one entry of ``CONFIGURATIONS``; its parts are keys of the tables in
-:mod:`pipelink.components.attention`.  Data only; operands and references are in attention_problem.py, which needs torch.
-What else computes attention stands beside these kernels in benchmarks/attention.
+:mod:`pipelink.components.attention`.  Data only; operands and references are in attention_problem.py, which needs
+torch.  What else computes attention stands beside these kernels in benchmarks/attention.
 """
 
 from __future__ import annotations

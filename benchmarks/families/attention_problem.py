@@ -26,7 +26,7 @@ GUARD_ROWS, GUARD_HEADS = 3, 1  # around a guarded output
 ROW_LIMIT = 5e-2  # of one row's error / the row: a block that is left out or counted twice is more
 RATE, BANDWIDTH = 500.0, 4.0  # TFLOP/s and TB/s, about what the kernels reach; samples are made as long as that takes
 COLD_BYTES = 192 << 20  # of keys and values that launches go through in turn; an H200 has 50 MiB of L2
-MOST_HEADS, MOST_ROWS = 16, 512  # that are compared
+MOST_ROWS, HEAD_ROWS = 8192, 512  # that are compared, and of one head
 SOFTCAP = 20.0
 LIST_KEYS = 128  # keys of a listed block
 SKIPPED, PARTIAL, FULL = range(3)  # what lists say of a block
@@ -48,8 +48,8 @@ def _falling(longest: int, count: int) -> list[int]:
 
 
 class AttentionProblem:
-    """A configuration on batches, heads, heads of K and V, queries and keys.  ``guarded`` puts the outputs inside larger
-    buffers."""
+    """A configuration on batches, heads, heads of K and V, queries and keys.  ``guarded`` puts the outputs inside
+    larger buffers."""
 
     def __init__(self, configuration: Attention, shape: Shape, *, guarded: bool = True) -> None:
         self.configuration = configuration
@@ -213,7 +213,10 @@ class AttentionProblem:
         cache."""
         count = max(1, min(_ceildiv(COLD_BYTES, self._kv_bytes), most))
         arguments = self.arguments()
-        return [arguments, *({**arguments, **{name: x.clone() for name, x in self.caches.items()}} for _ in range(count - 1))]
+        return [
+            arguments,
+            *({**arguments, **{name: x.clone() for name, x in self.caches.items()}} for _ in range(count - 1)),
+        ]
 
     @property
     def _kv_bytes(self) -> int:
@@ -269,13 +272,14 @@ class AttentionProblem:
         return self.q[batch, rows, head], self.k[batch, :, kv], self.v[batch, :, kv]
 
     def check(self) -> float:
-        """The relative error of O, over at most so many rows of so many heads.  Raises AssertionError where something
+        """The relative error of O, over at most ``MOST_ROWS`` rows.  Raises AssertionError where something
         that was written is wrong, where something was not written, or something else was."""
         heads = list(itertools.product(range(self.batches), range(self.heads)))
-        order = torch.randperm(len(heads), generator=self.generator, device=DEVICE)[:MOST_HEADS].tolist()
+        most = MOST_ROWS // min(self.queries, HEAD_ROWS)
+        order = torch.randperm(len(heads), generator=self.generator, device=DEVICE)[:most].tolist()
         parts: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = []
         for batch, head in (heads[n] for n in order):
-            rows = torch.randperm(self.queries, generator=self.generator, device=DEVICE)[:MOST_ROWS]
+            rows = torch.randperm(self.queries, generator=self.generator, device=DEVICE)[:HEAD_ROWS]
             expected, sums = self._reference(batch, head, rows, rounded=False)
             rounded, _ = self._reference(batch, head, rows, rounded=True)
             parts.append((self.results["o"][batch, rows, head].double(), expected, rounded.double()))

@@ -25,7 +25,7 @@ from test.compositions import COMPOSITIONS, TARGETS, Objects, compose  # noqa: E
 
 
 def link_examples(objects: Objects, output: Path) -> None:
-    """The kernels with components of other compilers: packages ``example-NAME``."""
+    """The kernels with components of other compilers: packages ``example-NAME``; and in a folder those of one core."""
     source, mainloop = ROOT / "examples" / "cute_mainloop" / "mainloop.cu", objects.folder / "mainloop.o"
     if pl_cc.main([str(source), "-o", str(mainloop), "--include-cutlass"]):
         sys.exit(f"cannot compile {source}")
@@ -34,6 +34,9 @@ def link_examples(objects: Objects, output: Path) -> None:
         package = output / f"example-{script.parent.name}.plk"
         if subprocess.run([sys.executable, script, objects.folder, package]).returncode:
             sys.exit(f"cannot link {script}")
+    script = ROOT / "examples" / "attention" / "one_core" / "link.py"
+    if subprocess.run([sys.executable, script, objects.folder, output / "one_core"]).returncode:
+        sys.exit(f"cannot link {script}")
 
 
 def link_debug(objects: Objects, output: Path) -> None:

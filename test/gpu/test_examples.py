@@ -1,4 +1,5 @@
-"""Kernels with components of other compilers: the CuTe mainloop, and what numba-cuda made of Python."""
+"""Kernels with components of other compilers: the CuTe mainloop, and what numba-cuda made of Python; a new variant of
+attention."""
 
 from typing import Any
 
@@ -47,6 +48,23 @@ def test_numba_mask(torch: Any, load: Any, shape: tuple[int, ...], chunk: int) -
     load("example-numba_mask")(q=q, k=k, v=v, o=o, scale=0.125, chunk=chunk)
     queries, keys = torch.arange(sk - sq, sk, device="cuda")[:, None], torch.arange(sk, device="cuda")
     keep = causal_pairs(torch, sq, sk) & (queries // chunk == keys // chunk)
+    expected, _ = reference(torch, q, k, v, 0.125, keep)
+    assert not o.isnan().any()
+    assert error(o, expected) <= 1.1 * error(rounded_attention(torch, q, k, v, 0.125, keep), expected) + 1e-4
+
+
+@pytest.mark.parametrize("count", [1, 2, 40, 100_000])
+@pytest.mark.parametrize(
+    "shape", [(1, 2, 2, 1, 1), (2, 4, 2, 300, 300), (1, 2, 1, 129, 515), (1, 2, 2, 515, 129), (1, 2, 2, 1000, 1000)]
+)
+def test_dilated(torch: Any, load: Any, shape: tuple[int, ...], count: int) -> None:
+    """Every eighth key, so many of them."""
+    b, h, _, sq, sk = shape
+    q, k, v = attention_operands(torch, shape, 128)
+    o = torch.full((b, sq, h, 128), float("nan"), device="cuda", dtype=torch.bfloat16)
+    load("one_core/dilated")(q=q, k=k, v=v, o=o, scale=0.125, count=count)
+    back = torch.arange(sk - sq, sk, device="cuda")[:, None] - torch.arange(sk, device="cuda")
+    keep = (back >= 0) & (back < 8 * count) & (back % 8 == 0)
     expected, _ = reference(torch, q, k, v, 0.125, keep)
     assert not o.isnan().any()
     assert error(o, expected) <= 1.1 * error(rounded_attention(torch, q, k, v, 0.125, keep), expected) + 1e-4

@@ -55,7 +55,9 @@ def test_no_published_table_is_empty(page: Path) -> None:
     assert not empty_blocks(page.read_text())
 
 
-@pytest.mark.parametrize("name", ["families", "models", "gemm", "linker", "configurations", "architectures", "monoliths"])
+@pytest.mark.parametrize(
+    "name", ["families", "models", "gemm", "linker", "configurations", "architectures", "monoliths"]
+)
 def test_every_table_of_numbers_is_published_with_rows(name: str) -> None:
     blocks = [re.search(rf"<!-- begin {name} -->(.*?)<!-- end {name} -->", page.read_text(), re.S) for page in PAGES]
     assert any(block and re.search(r"\|---\|\n\|", block[1]) for block in blocks)
