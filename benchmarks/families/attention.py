@@ -1,4 +1,5 @@
-"""Attention: variant × head dimension × core, with scores, sinks and outputs, of the component library.
+"""Attention: variant × head dimension × core, with scores, sinks and outputs, of the component library and of
+examples/attention/cute_core.
 
 Adding a configuration is one entry of ``CONFIGURATIONS``; its parts are keys of the tables in
 :mod:`pipelink.components.attention`.  Data only; operands and references are in attention_problem.py, which needs
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.families.base import Configuration, Family, Problem, Shape
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
     from pipelink import Kernel
     from pipelink.components.gemm import Objects
 
+ROOT = Path(__file__).resolve().parents[2]
+CUTE = ROOT / "examples" / "attention" / "cute_core"
+#: Cores of the examples.
+CORES = {"cute": attention.Shape(128, source="attention_core_cute", core="attention_core_cute_{d}")}
+
 # Shapes are batches, heads of Q, heads of K and V, queries, keys; of sequences that stand one behind another, batches
 # is how many there are, and queries and keys are those of the longest.
 LONG: tuple[Shape, ...] = ((4, 16, 16, 4096, 4096),)
@@ -28,25 +35,25 @@ DECODING: tuple[Shape, ...] = ((8, 32, 8, 1, 8192),)
 
 @dataclass(frozen=True)
 class Attention(Configuration):
-    """One attention.  The fields behind ``dimension`` are those of :func:`pipelink.components.attention.add_attention`,
-    and so are their defaults."""
+    """One attention.  ``core`` is one of ``CORES``, where it is not the library's; the fields behind ``dimension`` and
+    before it are those of :func:`pipelink.components.attention.add_attention`, and so are their defaults."""
 
     kind: str
     dimension: int
     element: str = "bf16"
-    order: str = "any"
     pack: int = 1
     page: int | None = None
     score: str = "plain"
     sink: str = "none"
     output: str = "o"
+    core: str = ""
 
     @property
     def _changes(self) -> tuple[str, ...]:
         """What is not as usual, in words that name it."""
         return (
+            *([self.core] if self.core else []),
             *([self.element] if self.element != "bf16" else []),
-            *([self.order] if self.order != "any" else []),
             *([f"p{self.pack}"] if self.pack != 1 else []),
             *([f"page{self.page}"] if self.page else []),
             *([self.score] if self.score != "plain" else []),
@@ -60,18 +67,18 @@ class Attention(Configuration):
         return "-".join((f"attention_{self.kind}", str(self.dimension), *self._changes, self.target))
 
     @property
-    def core(self) -> str:
-        element = "" if self.element == "bf16" else f"_{self.element}"
-        return f"attention_core{attention.ORDERS[self.order]}_{self.dimension}{element}"
+    def parts(self) -> attention.Shape:
+        return CORES[self.core] if self.core else attention.SHAPES[self.dimension]
 
     @property
     def title(self) -> str:
-        changes = (word for word in self._changes if word not in (self.element, self.order))
-        return ", ".join(f"`{part}`" for part in (self.core, self.kind, *changes))
+        changes = (word for word in self._changes if word not in (self.element, self.core))
+        return ", ".join((self.variant, *(f"`{part}`" for part in (self.kind, *changes))))
 
     @property
     def variant(self) -> str:
-        return f"`{self.core}`"
+        element = "" if self.element == "bf16" else f"_{self.element}"
+        return f"`{self.parts.core.format(d=self.dimension, e=element)}`"
 
     @property
     def target(self) -> str:
@@ -80,6 +87,10 @@ class Attention(Configuration):
     @property
     def shapes(self) -> tuple[Shape, ...]:
         return DECODING if self.kind.startswith("split") else LARGE_HEADS if self.dimension == 256 else LONG
+
+    @property
+    def cute(self) -> bool:
+        return self.core == "cute"
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -95,7 +106,7 @@ class Attention(Configuration):
             self.kind,
             self.dimension,
             element=self.element,
-            order=self.order,
+            shape=self.parts,
             pack=self.pack,
             page=self.page,
             score=self.score,
@@ -118,13 +129,14 @@ CONFIGURATIONS: tuple[Attention, ...] = (
     Attention("causal", 64),
     Attention("dense", 256),
     Attention("causal", 256),
-    Attention("dense", 128, order="in_turn"),
-    Attention("causal", 128, order="in_turn"),
-    Attention("dense", 64, order="in_turn"),
-    Attention("causal", 64, order="in_turn"),
     Attention("dense", 128, "f16"),
     Attention("causal", 64, "f16"),
     Attention("causal", 256, "f16"),
+    # the core written with CuTe
+    Attention("dense", 128, core="cute"),
+    Attention("causal", 128, core="cute"),
+    Attention("window", 128, core="cute"),
+    Attention("plan", 128, core="cute"),
     # sliding windows
     Attention("window", 128),
     Attention("window", 64),
@@ -160,7 +172,7 @@ CONFIGURATIONS: tuple[Attention, ...] = (
 ATTENTION = Family(
     name="attention",
     configurations=CONFIGURATIONS,
-    sources=(components.FOLDER,),
+    sources=(components.FOLDER, CUTE),
     tails=((2, 8, 2, 130, 515), (1, 4, 4, 515, 129)),
     shapes=(*LONG, *LARGE_HEADS, *DECODING),
     about="long sequences and decoding",

@@ -47,7 +47,10 @@ def test_each_configuration_is_there_once() -> None:
     assert {c.epilogue for c in CONFIGURATIONS if isinstance(c, Gemm)} >= bf16
     attentions = [c for c in CONFIGURATIONS if isinstance(c, Attention)]
     assert {c.kind for c in attentions} == attention.VARIANTS.keys()
-    assert {(c.dimension, c.order) for c in attentions} >= set(itertools.product((64, 128), attention.ORDERS))
+    assert {(c.dimension, c.element) for c in attentions} == set(
+        itertools.product(attention.SHAPES, attention.ELEMENTS)
+    )
+    assert {c.score.partition("_")[0] for c in attentions} == {"plain", "softcap", "alibi", "bias"}
     assert all(c.name.startswith("attention_") for c in attentions)
 
 
