@@ -105,7 +105,7 @@ def test_a_family_is_measured_as_a_whole(family: Family) -> None:
     missing = [c for c in family.configurations if c.runs and c.name not in measured]
     if len(missing) == sum(c.runs for c in family.configurations):
         rows = report.tables()["monoliths"].splitlines()
-        assert all(any(f"| {title} |" in row and "not measured" in row for row in rows) for title in family.groups)
+        assert all(any(row.startswith(f"| {title}") and "not measured" in row for row in rows) for title in family.groups)
     else:
         assert [c.name for c in missing] == []
 
