@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "numba_epilogue"))
 from device import field, parameter
 
 # The pack of a score's arguments: a pointer to the scores, a plc::attention_tile, the first query, the first key.
-TILE_BYTES = 48
+TILE_BYTES = 60
 QUERIES, KEYS, ROW, COLUMN = 8 + 5 * 4, 8 + 6 * 4, 8 + TILE_BYTES, 12 + TILE_BYTES
 
 CONTRACT = (
