@@ -33,7 +33,12 @@ SIZES = {
     "HK": 2,
     # attention: lists of blocks, sequences one behind another, and pages
     **dict.fromkeys(("LB", "LH", "NB", "NF", "NS"), 1),
-    **{"TURNS": 2, "VISITS": 4, "MASKS": 1, "N1": 3, "P": 6, "MP": 13},
+    "TURNS": 2,
+    "VISITS": 4,
+    "MASKS": 1,
+    "N1": 3,
+    "P": 6,
+    "MP": 13,
 }
 #: Of kernels whose dimensions mean something else.
 OTHERS = {
