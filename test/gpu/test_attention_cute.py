@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from pipelink import runtime
-from pipelink.torch.block_mask import plan_blocks
 from test.gpu import test_attention_lists as lists
 from test.gpu.references import causal_pairs, error, operands, reference
 
@@ -55,6 +54,8 @@ def test_causal_with_capped_scores_and_sinks(torch: Any, package: Any, shape: tu
 @pytest.mark.parametrize("block", [(64, 64), (128, 128)], ids=lambda x: "x".join(map(str, x)))
 def test_plans(torch: Any, package: Any, shape: tuple[int, ...], block: tuple[int, int]) -> None:
     """Rows of blocks of 64 queries: each warpgroup skips blocks that the other takes."""
+    from pipelink.torch.block_mask import plan_blocks
+
     b, h, _, sq, sk = shape
     status = lists.status_of(torch, shape, block, shared=False)
     sms = torch.cuda.get_device_properties(0).multi_processor_count
