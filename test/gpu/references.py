@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from pipelink import runtime
+
 
 def causal_pairs(torch: Any, rows: int, columns: int) -> Any:
     """Which pairs count where the last query looks at all keys."""
@@ -80,3 +82,24 @@ def operands(torch: Any, shape: tuple[int, ...], d: int, dtype: str = "bfloat16"
 def error(found: Any, expected: Any) -> float:
     """Of the norms."""
     return float((found.double() - expected).norm() / expected.norm())
+
+
+def held(torch: Any, package: Any, name: str, shape: tuple[int, ...], d: int, keep: Any, given: dict[str, Any]) -> None:
+    """The kernel's O and sums are those of the pairs ``keep``."""
+    b, h, hk, sq, _ = shape
+    q, k, v = operands(torch, shape, d)
+    o = torch.full((b, sq, h, d), float("nan"), device="cuda", dtype=torch.bfloat16)
+    lse = torch.full((b, h, sq), float("nan"), device="cuda")
+    runtime.load(package(name))(q=q, k=k, v=v, o=o, lse=lse, scale=d**-0.5, **given)
+    expected, sums = reference(torch, q, k, v, d**-0.5, keep)
+    assert not o.isnan().any()
+    seen = ~sums.isinf()
+    assert torch.equal(~lse.isinf(), seen)
+    assert (o[~seen.transpose(1, 2)] == 0).all()
+    if not seen.any():
+        return
+    assert (lse[seen].double() - sums[seen]).abs().max() < 2e-3
+    one, two, three = (x.transpose(1, 2) for x in (q, k, v))
+    peer = torch.nn.functional.scaled_dot_product_attention(one, two, three, attn_mask=keep, enable_gqa=h != hk)
+    peer = torch.where(seen[..., None], peer, 0).transpose(1, 2)
+    assert error(o, expected) <= 1.1 * error(peer, expected) + 1e-4

@@ -7,7 +7,7 @@ import pytest
 
 from pipelink import runtime
 from test.gpu import test_attention_lists as lists
-from test.gpu.references import causal_pairs, error, operands, reference
+from test.gpu.references import causal_pairs, error, held, operands, reference
 
 SHAPES = [  # B, H, HK, SQ, SK
     *((1, 2, 2, length, length) for length in (1, 63, 64, 65, 127, 128, 129, 1000, 4097)),
@@ -63,7 +63,7 @@ def test_plans(torch: Any, package: Any, shape: tuple[int, ...], block: tuple[in
     pairs = lists.spread(status, block, shape)
     decided = lists.some(0, 0, torch.arange(sq, device="cuda")[:, None], torch.arange(sk, device="cuda"))
     keep = (pairs == 2) | ((pairs == 1) & decided)
-    lists.held(torch, package, "attention-cute-plan-128-lse", shape, 128, keep, plan.arguments())
+    held(torch, package, "attention-cute-plan-128-lse", shape, 128, keep, plan.arguments())
 
 
 @pytest.mark.parametrize("lengths", [[(1, 1)], [(300, 300), (0, 5), (129, 700), (64, 0), (1, 4000)]], ids=str)

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from pipelink import runtime
-from test.gpu.references import causal_pairs, error, operands, reference
+from test.gpu.references import causal_pairs, held
 
 DIMENSIONS = (128, 64)
 LENGTHS = (1, 63, 64, 65, 127, 1000, 4097)
@@ -48,27 +47,6 @@ def spread(status: Any, block: tuple[int, int], shape: tuple[int, ...]) -> Any:
 def some(b: Any, h: Any, q: Any, k: Any) -> Any:
     """Which pairs of a partial block count."""
     return (q * 7 + k * 3) % 5 < 2
-
-
-def held(torch: Any, package: Any, name: str, shape: tuple[int, ...], d: int, keep: Any, given: dict[str, Any]) -> None:
-    """The kernel's O and sums are those of the pairs ``keep``."""
-    b, h, hk, sq, _ = shape
-    q, k, v = operands(torch, shape, d)
-    o = torch.full((b, sq, h, d), float("nan"), device="cuda", dtype=torch.bfloat16)
-    lse = torch.full((b, h, sq), float("nan"), device="cuda")
-    runtime.load(package(name))(q=q, k=k, v=v, o=o, lse=lse, scale=d**-0.5, **given)
-    expected, sums = reference(torch, q, k, v, d**-0.5, keep)
-    assert not o.isnan().any()
-    seen = ~sums.isinf()
-    assert torch.equal(~lse.isinf(), seen)
-    assert (o[~seen.transpose(1, 2)] == 0).all()
-    if not seen.any():
-        return
-    assert (lse[seen].double() - sums[seen]).abs().max() < 2e-3
-    one, two, three = (x.transpose(1, 2) for x in (q, k, v))
-    peer = torch.nn.functional.scaled_dot_product_attention(one, two, three, attn_mask=keep, enable_gqa=h != hk)
-    peer = torch.where(seen[..., None], peer, 0).transpose(1, 2)
-    assert error(o, expected) <= 1.1 * error(peer, expected) + 1e-4
 
 
 @pytest.mark.parametrize("dimension", DIMENSIONS)
