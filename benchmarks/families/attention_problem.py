@@ -127,10 +127,11 @@ class AttentionProblem:
 
     def _lists(self, name: str, causal: torch.Tensor | None) -> torch.Tensor:
         """Random blocks, for each head its own; nothing for the first of several rows of blocks."""
-        from pipelink.torch.block_mask import TILE, BlockLists, list_blocks, plan_blocks
+        from pipelink.torch.block_mask import BlockLists, list_blocks, plan_blocks
+        from pipelink.torch.table import TILES
 
         d = self.configuration.dimension
-        block = (TILE[d] if name == "blocks" else 128, LIST_KEYS)
+        block = (TILES[d] if name == "blocks" else 128, LIST_KEYS)
         extents = (1, self.heads, _ceildiv(self.queries, block[0]), _ceildiv(self.keys, block[1]))
         chance = torch.rand(extents, generator=self.generator, device=DEVICE)
         status = (chance < LISTED).int() + (chance < LISTED / 2).int()

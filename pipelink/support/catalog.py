@@ -103,6 +103,7 @@ CATALOG: dict[str, str] = {
     "missing-argument": "a launch lacks an argument or a dimension",
     "unknown-argument": "a launch was given an argument that the kernel does not take",
     "argument-type": "an argument is neither a tensor nor a number as its declaration says",
+    "argument-combination": "arguments that there are, each of them, but not together",
     "argument-dtype": "a tensor's element type is not the declared one",
     "argument-shape": "a tensor's shape does not fit the declared one, or that of another tensor",
     "argument-stride": "a tensor's strides are not ones that the kernel can address",

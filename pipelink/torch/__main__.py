@@ -1,7 +1,8 @@
 """``python -m pipelink.torch build [FOLDER]``: links the kernels of ``swiglu_linear`` and ``attention``.
 
-Needs the compilers (extra ``compiler``), neither torch nor a GPU.  FOLDER is by default the package's own, where
-the operators look; another one is passed to them with ``folder=``.
+``--only attention-causal-128-softcap`` links exactly that one, of any name that ``table.py`` describes; several may be
+named.  Needs the compilers (extra ``compiler``), neither torch nor a GPU.  FOLDER is by default the package's own,
+where the operators look; another one is passed to them with ``folder=``.
 """
 
 from __future__ import annotations
@@ -12,30 +13,36 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipelink.torch.table import ATTENTION, ENTRIES, FOLDER
+from pipelink.torch.table import ATTENTION, ENTRIES, FOLDER, AttentionEntry, Entry
 
 
-def build(folder: Path, only: str = "") -> None:
-    """Link every entry whose file's name holds ``only`` into ``folder``.  Raises LinkError."""
+def build(folder: Path, only: Sequence[str] = ()) -> None:
+    """Link kernels into ``folder``, every listed one where ``only`` is empty: of each name in it the one of
+    :class:`AttentionEntry` that has this name, listed or not, or every listed one whose file's name holds it.  Raises
+    LinkError."""
     import pipelink
     from pipelink.components import attention, gemm
+    from pipelink.support.diagnostics import error
 
+    listed: tuple[Entry | AttentionEntry, ...] = (*ENTRIES, *ATTENTION)
+    chosen = list(listed) if not only else []
+    for name in only:
+        exact = AttentionEntry.named(name)
+        found = [exact] if exact else [entry for entry in listed if name in entry.file]
+        if not found:
+            raise error("usage", f"'{name}' is no kernel's name, and no listed kernel's name holds it")
+        chosen += found
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
         objects = gemm.Objects(Path(made))
-        for entry in ENTRIES:
-            if only not in entry.file:
-                continue
-            kernel = pipelink.Kernel("swiglu_linear", target=entry.archs[0])
-            composer = gemm.Composer(kernel, objects)
-            gemm.add_gemm(composer, gemm.MAINLOOPS[entry.mainloop], entry.epilogue, entry.scheduler)
-            kernel.link(*entry.archs).save(folder / entry.file)
-            print(f"{folder / entry.file}: {', '.join(entry.archs)}", flush=True)
-        for entry in ATTENTION:
-            if only not in entry.file:
-                continue
-            kernel = pipelink.Kernel("attention", target=entry.archs[0])
-            attention.add_attention(gemm.Composer(kernel, objects), entry.variant, entry.dimension, output="lse")
+        for entry in dict.fromkeys(chosen):
+            if isinstance(entry, Entry):
+                kernel = pipelink.Kernel("swiglu_linear", target=entry.archs[0])
+                composer = gemm.Composer(kernel, objects)
+                gemm.add_gemm(composer, gemm.MAINLOOPS[entry.mainloop], entry.epilogue, entry.scheduler)
+            else:
+                kernel = pipelink.Kernel("attention", target=entry.archs[0])
+                attention.add_attention(gemm.Composer(kernel, objects), **entry.parts(), output="lse")
             kernel.link(*entry.archs).save(folder / entry.file)
             print(f"{folder / entry.file}: {', '.join(entry.archs)}", flush=True)
 
@@ -49,7 +56,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     command = parser.add_subparsers(dest="command", required=True).add_parser("build", help="link the kernels")
     command.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="where to [the package's own folder]")
-    command.add_argument("--only", default="", help="link only files whose name holds this")
+    command.add_argument(
+        "--only", metavar="NAME", action="append", default=[],
+        help="link only the kernel of this name, or those whose name holds it; may be given several times",
+    )  # fmt: skip
     arguments = parser.parse_args(argv)
     try:
         build(arguments.folder, arguments.only)

@@ -12,13 +12,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import torch  # pyright: ignore[reportMissingImports]
 
 from pipelink.support.diagnostics import error
+from pipelink.torch.table import TILES
 
-TILE: Final = {128: 128, 64: 192}  # head dimension -> queries of a tile
 ROWS: Final = 64  # queries of a warpgroup
 KEYS: Final = 128  # of a block of the core
 SKIPPED, FULL, EDGE = -1, 1, 2  # block_kind in attention.cuh
@@ -55,16 +55,19 @@ class BlockLists:
 class BlockPlan:
     """Arguments of the kernels of variant ``plan``, int32.  ``list_order`` [CTAS, TURNS]: tiles of each CTA, -1 behind
     the last.  ``list_ends`` [LB, LH, tiles, 2]: from where on and up to where a tile's visits stand in ``list_entries``
-    [VISITS, 4]: block of keys, and the kind for each 64 queries.  ``mask_bits`` [MASKS, 256]: see ``pack_masks``."""
+    [VISITS, 4]: block of keys, and the kind for each 64 queries.  ``mask_bits`` [MASKS, 256]: see ``pack_masks``.
+    ``made_for``: B, H, SQ, SK and D.  ``masked``: whether a function has said which pairs of partial blocks count."""
 
     list_order: Any
     list_ends: Any
     list_entries: Any
     mask_bits: Any
+    made_for: tuple[int, int, int, int, int]
+    masked: bool
 
     def arguments(self) -> dict[str, Any]:
         """By the kernel's names.  ``mask_bits`` is one of those kernels alone that have ``attention_block_mask``."""
-        return dict(vars(self))
+        return {name: getattr(self, name) for name in ("list_order", "list_ends", "list_entries", "mask_bits")}
 
 
 def pack_masks(keep: Any) -> Any:
@@ -77,15 +80,45 @@ def pack_masks(keep: Any) -> Any:
     return torch.where(words >= 1 << 31, words - (1 << 32), words).int()
 
 
+def _refuse(id: str, message: str, hint: str | None = None) -> NoReturn:
+    raise error(id, f"attention: block_mask: {message}", hint=hint)
+
+
+def _rows(dimension: int) -> int:
+    """Queries of a tile."""
+    if dimension not in (64, 128):
+        _refuse("argument-shape", f"expected heads of 64 or 128, given {dimension}")
+    return TILES[int(dimension)]  # which may be a symbol
+
+
+def check_lists(lists: BlockLists, batches: int, heads: int) -> None:
+    """Whether the lists fit batches, heads and rows of blocks.  Raises LinkError ``argument-dtype`` or
+    ``argument-shape``."""
+    rows = -(-lists.lengths[0] // lists.block[0])
+    first = lists.kv_num_blocks
+    for name, rank in (("kv_num_blocks", 3), ("kv_indices", 4), ("full_kv_num_blocks", 3), ("full_kv_indices", 4)):
+        tensor = getattr(lists, name)
+        if tensor.dtype not in (torch.int32, torch.int64):
+            _refuse("argument-dtype", f"expected {name} of {torch.int32} or {torch.int64}, given {tensor.dtype}")
+        fits = tensor.dim() == rank and tensor.shape[0] in (1, batches) and tensor.shape[1] in (1, heads)
+        if not fits or tensor.shape[2] != rows or tensor.shape[:2] != first.shape[:2]:
+            shape = f"[1 or {batches}, 1 or {heads}, {rows}{', blocks' * (rank == 4)}]"
+            _refuse("argument-shape", f"expected {name} {shape}, given {list(tensor.shape)}")
+
+
+def check_tiles(lists: BlockLists, dimension: int) -> None:
+    """Whether a core's tiles fit into the blocks.  Raises LinkError ``argument-shape``."""
+    rows = _rows(dimension)
+    if lists.block[0] % rows or lists.block[1] % KEYS or min(lists.block) < 1:
+        message = f"expected blocks of a multiple of {rows} queries and {KEYS} keys, given {list(lists.block)}"
+        _refuse("argument-shape", message, hint="plan_blocks takes blocks of any multiple of 64")
+
+
 def list_blocks(lists: BlockLists, dimension: int) -> dict[str, Any]:
     """Arguments of the kernels of variant ``blocks``.  Raises LinkError ``argument-shape`` where the tiles of the head
     dimension, 128 queries (D 128) or 192 (D 64) by 128 keys, do not fit into the blocks."""
-    rows = TILE[dimension]
-    if lists.block[0] % rows or lists.block[1] % KEYS:
-        raise error(
-            "argument-shape",
-            f"attention: expected blocks of a multiple of {rows} queries and {KEYS} keys, given {list(lists.block)}",
-        )
+    check_tiles(lists, dimension)
+    rows = _rows(dimension)
     names = ("kv_num_blocks", "kv_indices", "full_kv_num_blocks", "full_kv_indices")
     tensors = {name: getattr(lists, name).int().contiguous() for name in names}
     return {**tensors, "q_block": lists.block[0] // rows, "kv_block": lists.block[1] // KEYS}
@@ -137,26 +170,13 @@ def plan_blocks(
     """The plan for ``batches`` and ``heads`` of Q, heads of ``dimension``, and a grid of ``ctas``: as many as the
     device has SMs.  ``mask_mod(batch, head, query, key)``, as FlexAttention's, says which pairs of partial blocks
     count, and is asked for the first of batches or heads that share lists; without it the kernel's mask component
-    does, for blocks of a multiple of 128 keys.  Raises LinkError ``argument-shape``."""
-    rows, (sq, sk) = TILE[dimension], lists.lengths
+    does, for blocks of a multiple of 128 keys.  Raises LinkError ``argument-shape`` or ``argument-dtype``."""
+    rows, (sq, sk) = _rows(dimension), lists.lengths
     least = 64 if mask_mod else KEYS
     if lists.block[0] % 64 or lists.block[1] % least or min(lists.block) < 1:
-        raise error(
-            "argument-shape",
-            f"attention: expected blocks of a multiple of 64 queries and {least} keys, given {list(lists.block)}",
-        )
-    shared = {lists.kv_indices.shape[:2], lists.full_kv_indices.shape[:2]}
-    if len(shared) > 1 or not all(given in (1, all_) for given, all_ in zip(*shared, (batches, heads), strict=True)):
-        raise error(
-            "argument-shape",
-            f"attention: expected lists of [1 or {batches}, 1 or {heads}, …], given {[list(x) for x in shared]}",
-        )
-    found = {counts.shape[2] for counts in (lists.kv_num_blocks, lists.full_kv_num_blocks)}
-    if found != {-(-sq // lists.block[0])}:
-        raise error(
-            "argument-shape",
-            f"attention: expected lists of {-(-sq // lists.block[0])} rows of blocks, given {sorted(found)}",
-        )
+        message = f"expected blocks of a multiple of 64 queries and {least} keys, given {list(lists.block)}"
+        _refuse("argument-shape", message)
+    check_lists(lists, batches, heads)
     device, groups = lists.kv_indices.device, rows // ROWS
     tiles, visits = -(-sq // rows), -(-sk // KEYS)
     partial, full = (
@@ -207,4 +227,6 @@ def plan_blocks(
         torch.stack((begins, until), -1).int().reshape(*visited.shape[:3], 2),
         entries,
         bits,
+        (batches, heads, sq, sk, dimension),
+        mask_mod is not None,
     )

@@ -222,6 +222,12 @@ def _loaded(path: Path) -> Kernel:
     return load(path)
 
 
+def _device(device: int) -> tuple[tuple[int, int], int]:
+    """Compute capability and SMs."""
+    properties: Any = torch.cuda.get_device_properties(device)
+    return (properties.major, properties.minor), properties.multi_processor_count
+
+
 def built_kernel(
     operator: str,
     entries: Sequence[PackagedT],
@@ -234,10 +240,9 @@ def built_kernel(
 
     Raises LinkError ``no-image`` where it takes none."""
     where = Path(folder) if folder else FOLDER
-    properties: Any = torch.cuda.get_device_properties(device)
-    capability = (properties.major, properties.minor)
+    capability, sms = _device(device)
     there = [entry for entry in entries if (where / entry.file).is_file()]
-    found = choose(there, capability, properties.multi_processor_count)
+    found = choose(there, capability, sms)
     if found is None:
         raise error(
             "no-image",
@@ -245,3 +250,30 @@ def built_kernel(
             hint="`python -m pipelink.torch build` links them, where the compilers are" if not there else None,
         )
     return _loaded(where / found.file)
+
+
+def linked_kernel(operator: str, entries: Sequence[Packaged], folder: str, device: int) -> Kernel:
+    """The kernel of the first of ``entries``: out of ``folder`` (empty: the package's own), or linked now where the
+    compilers are, or else of the first of the others that the folder holds.
+
+    Raises LinkError ``no-image`` where there is none, or none runs on the device."""
+    where, wanted = Path(folder) if folder else FOLDER, entries[0]
+    capability, _ = _device(device)
+    if not wanted.runs_on(capability):
+        message = f"{operator}: its kernels are for {', '.join(wanted.archs)}"
+        raise error("no-image", f"{message}, and device {device} is sm_{capability[0]}{capability[1]}")
+    if not (where / wanted.file).is_file():
+        from pipelink.torch.linking import linked_package
+
+        package = linked_package(wanted.file.removesuffix(".plk"))
+        if package is not None:
+            return load(package)
+    for entry in entries:
+        if (where / entry.file).is_file():
+            return _loaded(where / entry.file)
+    name, into = wanted.file.removesuffix(".plk"), f" '{folder}'" if folder else ""
+    raise error(
+        "no-image",
+        f"{operator}: no kernel '{name}' in '{where}', and no compilers that could link it",
+        hint=f"`python -m pipelink.torch build{into} --only {name}` links it, where the compilers are",
+    )

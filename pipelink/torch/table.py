@@ -5,9 +5,11 @@ Data and arithmetic only: the build reads it without torch, the operator without
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Final
 
 #: Where ``python -m pipelink.torch build`` writes by default, and the operators look.
 FOLDER = Path(__file__).parent / "kernels"
@@ -80,20 +82,99 @@ def choose(
     return min(fitting, key=lambda entry: entry.cost(m, n, k, sms), default=None)
 
 
+#: By the dimension of a head: queries of a tile.
+TILES: Final = {64: 192, 128: 128, 256: 128}
+#: What the parts of :mod:`pipelink.components.attention` are there for.
+FULL: Final = ("dense", "causal", "window", "varlen", "varlen-causal")  # of all dimensions
+LISTS: Final = ("blocks", "blocks-causal", "plan", "plan-causal")
+SPLIT: Final = ("split", "split-causal", "split-lengths", "split-lengths-causal")
+PAGED: Final = ("paged", "paged-causal")
+ELEMENTS: Final = ("bf16", "f16")
+SCORES: Final = ("plain", "softcap", "alibi", "bias_f32", "bias_bf16", "bias_f16")
+SINKS: Final = ("none", "f32", "bf16", "f16")
+PACKS: Final = (1, 2, 4, 8, 16)  # heads as rows of a query, of variants that split
+PAGES: Final = (16, 64, 256)  # keys of a page
+_NAME: Final = re.compile(
+    rf"attention-({'|'.join((*FULL, *LISTS, *SPLIT, *PAGED))})-({'|'.join(map(str, TILES))})(?:-(f16))?"
+    rf"(?:-p({'|'.join(map(str, PACKS[1:]))}))?(?:-page({'|'.join(map(str, PAGES))}))?"
+    rf"(?:-({'|'.join(SCORES[1:])}))?(?:-sinks_({'|'.join(SINKS[1:])}))?"
+)
+
+
 @dataclass(frozen=True)
 class AttentionEntry(Packaged):
-    """A linked kernel of :mod:`pipelink.components.attention`: a variant, the dimension of a head, and the
-    architectures of its package."""
+    """A linked kernel of :mod:`pipelink.components.attention`: what ``add_attention`` takes, and the architectures of
+    its package."""
 
     variant: str
     dimension: int
+    element: str = "bf16"
+    pack: int = 1
+    page: int | None = None
+    score: str = "plain"
+    sink: str = "none"
     archs: tuple[str, ...] = ("sm_90a",)
 
     @property
+    def name(self) -> str:
+        """``attention-VARIANT-DIMENSION[-f16][-pPACK][-pagePAGE][-SCORE][-sinks_T]``."""
+        parts = [f"attention-{self.variant}-{self.dimension}"]
+        parts += [self.element] * (self.element != "bf16") + [f"p{self.pack}"] * (self.pack != 1)
+        parts += [f"page{self.page}"] * (self.page is not None)
+        parts += [self.score] * (self.score != "plain") + [f"sinks_{self.sink}"] * (self.sink != "none")
+        return "-".join(parts)
+
+    @property
     def file(self) -> str:
-        return f"attention-{self.variant}-{self.dimension}.plk"
+        return f"{self.name}.plk"
+
+    def parts(self) -> dict[str, Any]:
+        """As ``add_attention`` takes them."""
+        names = ("variant", "dimension", "element", "pack", "page", "score", "sink")
+        return {name: getattr(self, name) for name in names}
+
+    @staticmethod
+    def named(name: str) -> AttentionEntry | None:
+        """The kernel of a name, with or without ``.plk``; None where it is none or has no parts."""
+        found = _NAME.fullmatch(name.removesuffix(".plk"))
+        if found is None:
+            return None
+        variant, dimension, element, pack, page, score, sink = found.groups()
+        entry = AttentionEntry(
+            variant, int(dimension), element or "bf16", int(pack or 1), int(page) if page else None,
+            score or "plain", sink or "none",
+        )  # fmt: skip
+        return None if entry.lacking() else entry
+
+    def lacking(self) -> str | None:
+        """What there are no parts for, None where all are there."""
+        if self.dimension == 256 and self.variant not in FULL:
+            return f"heads of 256 in variant {self.variant}"
+        if self.page is None and self.variant in PAGED:
+            return f"variant {self.variant} without pages"
+        if self.page is not None and self.variant not in (*PAGED, "split-lengths", "split-lengths-causal"):
+            return f"pages in variant {self.variant}"
+        if self.page is not None and self.element != "bf16":
+            return f"pages of {self.element}"
+        if self.page is not None and self.variant in SPLIT and self.dimension == 64:
+            return f"pages with heads of 64 in variant {self.variant}"
+        if self.pack != 1 and self.variant not in SPLIT:
+            return f"heads as rows in variant {self.variant}"
+        if self.variant in SPLIT and self.score not in ("plain", "softcap"):
+            return f"score {self.score} in variant {self.variant}"
+        if self.variant in SPLIT and self.dimension == 64 and self.score != "plain":  # the core has no register left
+            return f"score {self.score} with heads of 64 in variant {self.variant}"
+        return None
 
 
-ATTENTION: tuple[AttentionEntry, ...] = tuple(
-    AttentionEntry(variant, dimension) for variant in ("dense", "causal") for dimension in (64, 128)
+#: What ``python -m pipelink.torch build`` links; every other one is linked when it is first used.
+ATTENTION: tuple[AttentionEntry, ...] = (
+    *(AttentionEntry(variant, d) for variant in ("dense", "causal", "window") for d in (64, 128)),
+    *(
+        AttentionEntry(variant, d, pack=p)
+        for variant in ("split", "split-lengths")
+        for d in (64, 128)
+        for p in (1, 4, 8)
+    ),
+    *(AttentionEntry("split-lengths", 128, pack=p, page=page) for p in (4, 8) for page in PAGES),
 )

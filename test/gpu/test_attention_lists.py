@@ -86,10 +86,11 @@ def test_plans_whose_mask_is_named(torch: Any, package: Any, shape: tuple[int, .
 def test_lists(
     torch: Any, package: Any, shape: tuple[int, ...], causal: bool, tiles: tuple[int, int], dimension: int
 ) -> None:
-    from pipelink.torch.block_mask import TILE, list_blocks
+    from pipelink.torch.block_mask import list_blocks
+    from pipelink.torch.table import TILES
 
     _, _, _, sq, sk = shape
-    block = (TILE[dimension] * tiles[0], 128 * tiles[1])
+    block = (TILES[dimension] * tiles[0], 128 * tiles[1])
     status = status_of(torch, shape, block, shared=sq % 2 == 0)
     last = sk // block[1]
     status[:, :, :, last:] = status[:, :, :, last:].clamp(max=1)

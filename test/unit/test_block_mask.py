@@ -11,8 +11,8 @@ from pipelink.components.attention import SHAPES
 
 torch: Any = pytest.importorskip("torch", reason="torch is not installed")
 
-from pipelink.torch import block_mask  # noqa: E402
 from pipelink.torch.block_mask import EDGE, FULL, SKIPPED, BlockLists, list_blocks, pack_masks, plan_blocks  # noqa: E402
+from pipelink.torch.table import TILES  # noqa: E402
 
 
 def bit(words: Any, query: int, key: int) -> bool:
@@ -93,7 +93,7 @@ def test_plans_say_what_lists_and_mask_say(
     spread = status.expand(*shape[:2], -1, -1).repeat_interleave(block[0], 2).repeat_interleave(block[1], 3)
     spread = spread[:, :, :sq, :sk]
     expected = (spread == 2) | ((spread == 1) & some(b, h, q, k))
-    assert torch.equal(counted(plan, shape, block_mask.TILE[dimension]), expected.int())
+    assert torch.equal(counted(plan, shape, TILES[dimension]), expected.int())
 
 
 def test_flex_attention_s_block_mask() -> None:
@@ -146,7 +146,7 @@ def test_ctas_finish_together() -> None:
 
 
 def test_tiles_are_those_of_the_core() -> None:
-    assert {d: SHAPES[d].queries for d in block_mask.TILE} == block_mask.TILE
+    assert {d: shape.queries for d, shape in SHAPES.items()} == TILES
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -158,7 +158,7 @@ def test_what_does_not_fit_is_refused() -> None:
         plan_blocks(lists_of(status, (64, 64), (128, 128)), 1, 1, 128, 4)
     with pytest.raises(LinkError, match="1 or 4"):
         plan_blocks(lists_of(status.expand(2, 1, 2, 2), (128, 128), (256, 256)), 4, 1, 128, 4)
-    with pytest.raises(LinkError, match="3 rows of blocks"):
+    with pytest.raises(LinkError, match=r"kv_num_blocks \[1 or 1, 1 or 1, 3\], given \[1, 1, 2\]"):
         plan_blocks(lists_of(status, (128, 128), (300, 256)), 1, 1, 128, 4)
     with pytest.raises(LinkError, match="a multiple of 192 queries and 128 keys"):
         list_blocks(lists_of(status, (128, 128), (256, 256)), 64)

@@ -43,6 +43,16 @@ def torch() -> Any:
     return pytest.importorskip("torch", reason="torch is not installed")
 
 
+def test_names_are_those_of_functions_however_often_they_are_asked_for(torch: Any) -> None:
+    module = importlib.import_module("pipelink.torch")
+    for _ in range(2):
+        assert all(
+            getattr(module, name).__name__ == name and callable(getattr(module, name)) for name in module.__all__
+        )
+    with pytest.raises(AttributeError, match=r"'pipelink\.torch' has no attribute 'attend'"):
+        _ = module.attend
+
+
 @pytest.fixture(scope="module")
 def register(torch: Any) -> Any:
     return importlib.import_module("pipelink.torch").register
@@ -137,29 +147,6 @@ def test_contracts_that_make_no_operator_are_refused(register: Any, names: Any, 
     with pytest.raises(LinkError) as caught:
         register("pipelink_test::refused", package(), **names)
     assert caught.value.diagnostics[0].id == id
-
-
-def test_attention_has_the_shape_of_its_queries(torch: Any) -> None:
-    attention = importlib.import_module("pipelink.torch").attention
-
-    def empty(*shape: int, dtype: Any = torch.bfloat16) -> Any:
-        return torch.empty(shape, dtype=dtype, device="meta")
-
-    q, k = empty(2, 5, 8, 64), empty(2, 7, 2, 64)
-    o, lse = attention(q, k, k, causal=True, return_lse=True)
-    assert (o.shape, o.dtype, lse.shape, lse.dtype) == ((2, 5, 8, 64), torch.bfloat16, (2, 8, 5), torch.float32)
-    wrong = [
-        (q, empty(2, 7, 3, 64), empty(2, 7, 3, 64)),
-        (q, k, empty(2, 6, 2, 64)),
-        (q, empty(1, 7, 2, 64), empty(1, 7, 2, 64)),
-        (q, empty(2, 7, 2, 64, dtype=torch.float16), k),
-        (q[0], k, k),
-    ]
-    for given in wrong:
-        with pytest.raises(LinkError, match="attention: "):
-            attention(*given)
-    with pytest.raises(LinkError, match="scale above 0"):
-        attention(q, k, k, scale=0.0)
 
 
 def test_swiglu_linear_has_the_shape_of_its_weight(torch: Any) -> None:
