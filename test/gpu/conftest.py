@@ -61,6 +61,19 @@ def package() -> Callable[[str], Path]:
     return find
 
 
+@pytest.fixture(scope="session")
+def operator_kernels() -> Callable[[str], Path]:
+    """``operator_kernels(files)``: the folder of the kernels of torch's operators; skips where it has none such."""
+
+    def find(files: str) -> Path:
+        folder = PACKAGES / "torch"
+        if not list(folder.glob(files)):
+            pytest.skip(f"{folder / files} is missing: run test/gpu/prepare.py where the compilers are")
+        return folder
+
+    return find
+
+
 def machine(torch: Any) -> dict[str, str]:
     """The GPU and what it ran with, as results state it."""
     timing = importlib.import_module("benchmarks.timing")

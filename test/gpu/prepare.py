@@ -4,7 +4,7 @@ They go to ``./carry`` (or the folder given), so that a machine with a GPU and t
 ``python -m pytest test/gpu`` over them.  Environment variable PIPELINK_GPU_PACKAGES names another folder there.  Folder
 ``racecheck`` holds them once more with every thread arriving at its mbarriers: the tool does not see that an elected
 thread arrives for its warp.  Folder ``debug`` holds debug links, some of which hang, folder ``bench`` components that
-are tested alone.
+are tested alone, folder ``torch`` the kernels of torch's operators.
 """
 
 import argparse
@@ -18,10 +18,21 @@ sys.path.insert(0, str(ROOT))
 
 import pipelink  # noqa: E402  (the checkout's, whatever is installed)
 from pipelink.tools import pl_cc  # noqa: E402
-from pipelink.torch.__main__ import build as build_swiglu  # noqa: E402
+from pipelink.torch.__main__ import build as build_operators  # noqa: E402
 from test.benches import BENCHES  # noqa: E402
 from test.broken import BROKEN, EDITED, link_broken  # noqa: E402
 from test.compositions import COMPOSITIONS, TARGETS, Objects, compose  # noqa: E402
+
+#: Kernels that test_torch.py and test_torch_attention.py need, as `python -m pipelink.torch build` names them.
+TORCH = (
+    "swiglu-wgmma",
+    "attention-dense-64", "attention-dense-128", "attention-dense-128-bias_bf16", "attention-causal-64",
+    "attention-causal-128-f16-softcap", "attention-causal-256-alibi", "attention-window-128",
+    "attention-window-64-sinks_bf16", "attention-plan-64", "attention-plan-128-softcap", "attention-blocks-causal-128",
+    "attention-varlen-causal-128", "attention-paged-causal-128-page16", "attention-split-64-p8",
+    "attention-split-128-p4", "attention-split-128-p4-softcap-sinks_f32", "attention-split-lengths-128-p4",
+    "attention-split-lengths-128-p4-page64",
+)  # fmt: skip
 
 
 def link_examples(objects: Objects, output: Path) -> None:
@@ -83,8 +94,8 @@ def main() -> None:
             link_benches(objects, arguments.output / "bench")
         if not arguments.only or arguments.only.startswith("example"):
             link_examples(objects, arguments.output)
-    if not arguments.only or arguments.only.startswith("swiglu"):
-        build_swiglu(arguments.output / "swiglu")
+    if not arguments.only or arguments.only == "torch":
+        build_operators(arguments.output / "torch", TORCH)
 
 
 if __name__ == "__main__":

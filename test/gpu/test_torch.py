@@ -19,22 +19,10 @@ def op(package: Any) -> Any:
     return register("pipelink_gpu_test::gemm_relu", package(GEMM), inputs=("a", "b", "bias"))
 
 
-def built(package: Any, operator: str, files: str) -> Any:
-    """An operator over the kernels that prepare.py linked."""
-    folder: Path = package(GEMM).parent / "swiglu"
-    if not list(folder.glob(files)):
-        pytest.skip(f"{folder} holds no {files}: run test/gpu/prepare.py where the compilers are")
-    return partial(getattr(importlib.import_module("pipelink.torch"), operator), folder=folder)
-
-
 @pytest.fixture(scope="module")
-def swiglu_linear(package: Any) -> Any:
-    return built(package, "swiglu_linear", "*.plk")
-
-
-@pytest.fixture(scope="module")
-def attention(package: Any) -> Any:
-    return built(package, "attention", "attention-*.plk")
+def swiglu_linear(operator_kernels: Any) -> Any:
+    folder = operator_kernels("swiglu-*.plk")
+    return partial(importlib.import_module("pipelink.torch").swiglu_linear, folder=folder)
 
 
 def operands(torch: Any, m: int, n: int, k: int, device: str = "cuda") -> tuple[Any, Any, Any]:
@@ -176,28 +164,3 @@ def test_swiglu_linear_says_where_it_looked(torch: Any, tmp_path: Path) -> None:
     with pytest.raises(runtime.LinkError, match="no kernel in ") as caught:
         importlib.import_module("pipelink.torch").swiglu_linear(x, w, tmp_path)
     assert "python -m pipelink.torch build" in caught.value.diagnostics[0].hint
-
-
-@pytest.mark.parametrize("dimension", [64, 128])
-def test_attention(torch: Any, attention: Any, dimension: int) -> None:
-    q = torch.randn(2, 300, 8, dimension, device="cuda").bfloat16()
-    k, v = (torch.randn(2, 300, 2, dimension, device="cuda").bfloat16() for _ in range(2))
-
-    def expected(causal: bool) -> Any:
-        turned = [x.float().transpose(1, 2) for x in (q, k, v)]
-        made = torch.nn.functional.scaled_dot_product_attention(*turned, is_causal=causal, enable_gqa=True)
-        return made.transpose(1, 2)
-
-    for causal in (False, True):
-        torch.testing.assert_close(attention(q, k, v, causal=causal).float(), expected(causal), rtol=2e-2, atol=1e-2)
-    o, lse = attention(q, k[:, :0], v[:, :0], return_lse=True)
-    assert (o == 0).all()
-    assert (lse == -float("inf")).all()
-    compiled = torch.compile(lambda *x: attention(*x, causal=True) * 2, fullgraph=True)
-    torch.testing.assert_close(compiled(q, k, v).float(), 2 * expected(True), rtol=2e-2, atol=2e-2)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        o = attention(q, k, v)
-    q.mul_(-1)
-    graph.replay()
-    torch.testing.assert_close(o.float(), expected(False), rtol=2e-2, atol=1e-2)
