@@ -88,8 +88,10 @@ class Target:
 
     def entry_registers(self, warps: int, min_ctas: int = 1) -> int:
         """Registers a thread holds at entry when ``warps`` warps are launched and ``min_ctas`` CTAs must fit, as ptxas
-        allots them under launch bounds (CUDA programming guide, compute capabilities)."""
-        share = self.registers_per_sm // (max(min_ctas * warps, 1) * WARP_THREADS)
+        allots them under launch bounds (CUDA programming guide, compute capabilities).  Each quarter of an SM has a
+        quarter of the registers, and warps count as if all quarters had as many."""
+        quarter = -(-max(min_ctas * warps, 1) // 4)
+        share = self.registers_per_sm // (quarter * 4 * WARP_THREADS)
         return min(MAX_THREAD_REGISTERS, share // SETMAXNREG_STEP * SETMAXNREG_STEP)
 
 

@@ -48,6 +48,17 @@ def test_entry_registers(warpgroups: int, registers: int) -> None:
     assert target("sm_90a").entry_registers(4 * warpgroups) == registers
 
 
+@pytest.mark.parametrize(
+    ("warps", "min_ctas", "registers"),
+    [(17, 1, 96), (9, 1, 168), (13, 1, 128), (5, 2, 168), (5, 4, 96), (3, 4, 168), (3, 8, 80), (6, 3, 96)],
+)
+def test_entry_registers_of_warps_that_quarters_of_an_sm_do_not_share_evenly(
+    warps: int, min_ctas: int, registers: int
+) -> None:
+    """What ptxas 13.0 gives kernels that would take more, by __launch_bounds__(32 * warps, min_ctas)."""
+    assert target("sm_90a").entry_registers(warps, min_ctas) == registers
+
+
 def test_shared_memory_of_several_ctas() -> None:
     assert target("sm_90a").smem_for(1) == 232448
     assert target("sm_90a").smem_for(2) == 228 * 1024 // 2 - 1024

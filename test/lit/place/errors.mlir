@@ -110,6 +110,22 @@ module @k attributes {pipelink.kernel = {target = "sm_80"}} {
 
 // -----
 
+// The fifth warp of one quarter of the SM takes from all: by 65536 / (17 x 32) = 120 it would be enough.
+
+module @x.wide attributes {pipelink.component = {abi = 1 : i64}} {
+  // expected-error @+1 {{'@a::@run' needs 112 registers a thread, 16 over the 96 that 17 warps leave}}
+  "pipelink.role"() {sym_name = "run", warps = 16 : i64, align = 4 : i64, registers = [112, 120]} : () -> ()
+}
+module @x.rest attributes {pipelink.component = {abi = 1 : i64}} {
+  "pipelink.role"() {sym_name = "run", warps = 1 : i64, registers = [32, 64]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_80"}} {
+  "pipelink.instance"() {sym_name = "a", component = @x.wide} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @x.rest} : () -> ()
+}
+
+// -----
+
 // Exclusive roles run on the same warps, which hold one register count.
 
 module @x.few attributes {pipelink.component = {abi = 1 : i64}} {
