@@ -129,6 +129,17 @@ def test_stack_and_local_memory() -> None:
     assert failures(audit(cubin, plain(stack_bytes=128))) == {"audit-stack", "audit-spill"}
 
 
+def test_limits_of_waits_may_spill() -> None:
+    """In a debug link, within what ptxas says of spills: an array is not allowed for that."""
+    cubin = kernel("float x[64]; for (int i = 0; i < n; i++) x[(i * n) & 63] += p[i]; p[0] = x[n & 63];")
+    log = "ptxas info : 256 bytes stack frame, 256 bytes spill stores, 300 bytes spill loads"
+    assert failures(audit(cubin, plain(leaves=True))) == {"audit-stack"}
+    report = audit(cubin, plain(leaves=True), log=log)
+    assert failures(report) == set()
+    assert any(check.expected == "at most 256 B, 256 of them for the limits of waits" for check in report.checks)
+    assert failures(audit(cubin, plain(), log=log)) == {"audit-stack", "audit-spill"}
+
+
 def test_spills() -> None:
     sums = "".join(f"float x{i} = p[{i} * n];" for i in range(200))
     body = "".join(f"x{i} = x{i} * x{(i + 7) % 200} + p[k];" for i in range(200))
