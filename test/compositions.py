@@ -317,10 +317,13 @@ def _attention(
     dimension: int,
     pack: int = 1,
     page: int | None = None,
+    gpus: int | None = None,
     shape: Shape | None = None,
     **parts: str,
 ) -> Build:
-    return lambda c: attention.add_attention(c, variant, dimension, pack=pack, page=page, shape=shape, **parts)
+    return lambda c: attention.add_attention(
+        c, variant, dimension, pack=pack, page=page, gpus=gpus, shape=shape, **parts
+    )
 
 
 ATTENTION: dict[str, Build] = {
@@ -401,6 +404,34 @@ ATTENTION_PAGED: dict[str, Build] = {
         ("split-lengths-causal", 128, 8, 64),
     )
 }
+
+
+def _shared(variant: str, dimension: int, gpus: int) -> Build:
+    """With so few CTAs that the kernels of all ranks fit on one device at once."""
+
+    def build(c: Composer) -> None:
+        attention.add_attention(c, variant, dimension, gpus=gpus, output="lse")
+        c.kernel.grid(f"min(B * H * q_tiles, sms * occupancy / {gpus})")
+
+    return build
+
+
+#: Sequences that several GPUs share; of ``g`` as many, or as many kernels on one.
+ATTENTION_CONTEXT: dict[str, Build] = {
+    **{f"attention-{v}-{d}-g2": _attention(v, d, gpus=2) for v in ("context", "context-causal") for d in (64, 128)},
+    **{
+        f"attention-{v}-{d}-g{gpus}-shared-lse": _shared(v, d, gpus)
+        for v, d, gpus in (
+            ("context", 64, 2),
+            ("context", 128, 2),
+            ("context-causal", 64, 2),
+            ("context-causal", 128, 2),
+            ("context-causal", 64, 4),
+            ("context-causal", 128, 4),
+        )
+    },
+    "attention-context-128-g8-f16": _attention("context", 128, gpus=8, element="f16"),
+}
 #: The core that CuTe multiplies in, with parts of the library.
 CUTE = Shape(128, source="attention_core_cute", core="attention_core_cute_{d}")
 ATTENTION_CUTE: dict[str, Build] = {
@@ -419,6 +450,7 @@ COMPOSITIONS: dict[str, Build] = (
     | ATTENTION_LISTS
     | ATTENTION_SPLIT
     | ATTENTION_PAGED
+    | ATTENTION_CONTEXT
     | CLUSTERS
     | STAGED
     | TENSOR_MEMORY

@@ -50,6 +50,8 @@ SOURCES: Final[dict[str, tuple[str, ...]]] = {
     "attention_split": ("sm_80",),
     "attention_split_outputs": ("sm_80",),
     "attention_masks": ("sm_80",),
+    "attention_context": ("sm_80",),
+    "attention_context_loader": ("sm_90",),
     "attention_scores": ("sm_80",),
     "attention_sinks": ("sm_80",),
     "attention_outputs": ("sm_80",),

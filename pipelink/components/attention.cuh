@@ -207,6 +207,17 @@ __device__ __forceinline__ int volatile_cta() {
 #endif
 }
 
+// Nothing, likewise.
+__device__ __forceinline__ int volatile_zero() {
+#ifdef __CUDACC__
+  int zero;
+  asm volatile("mov.u32 %0, 0;" : "=r"(zero));
+  return zero;
+#else
+  return 0;
+#endif
+}
+
 // For tiles whose warpgroups issue their products in any order.
 struct any_order {
   static __device__ __forceinline__ void take(pl::self) {}
@@ -367,7 +378,7 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
 
 // The ports of loader and core, by element, queries of a tile, keys of a block and head dimension.
 // PACK: that many heads of Q, which share one of K and V, stand as rows of one query in a tile; a power of two.
-#define PLC_ATTENTION_LOADER_PORTS_(ELEMENT, ROWS, KEYS, D, PACK)                                                      \
+#define PLC_ATTENTION_LOADER_ENDS_(ELEMENT, ROWS, KEYS, D, PACK)                                                       \
   PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);                                                  \
   PL_OUT(q, plc::attention_rows<ELEMENT, ROWS, D>, pl::ring<1, 2>, pl::by_tma);                                        \
   PL_OUT(k, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_tma);                                        \
@@ -378,7 +389,9 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
   PL_TENSOR(q, ELEMENT, "B, SQ, H, " #D, pl::read);                                                                    \
   PL_BIND(map_q, "q");                                                                                                 \
   PL_DERIVE(pack, #PACK);                                                                                              \
-  PL_DERIVE(q_tiles, "ceildiv(SQ * " #PACK ", " #ROWS ")");                                                            \
+  PL_DERIVE(q_tiles, "ceildiv(SQ * " #PACK ", " #ROWS ")")
+#define PLC_ATTENTION_LOADER_PORTS_(ELEMENT, ROWS, KEYS, D, PACK)                                                      \
+  PLC_ATTENTION_LOADER_ENDS_(ELEMENT, ROWS, KEYS, D, PACK);                                                            \
   PL_PROTOCOL(load,                                                                                                    \
               "repeat work { q.acquire; q.copy; choose some { k.acquire; k.copy; "                                     \
               "repeat blocks { k.acquire; k.copy; v.acquire; v.copy; } v.acquire; v.copy; } or { } }")

@@ -37,6 +37,15 @@ def _split(name: str, mask: str) -> Variant:
     )
 
 
+def _context(name: str) -> Variant:
+    """A sequence that several GPUs share."""
+    return Variant(
+        f"attention_context/attention_context_{name}_{{rows}}",
+        "attention_context/attention_context_mask",
+        loader="attention_context_loader/attention_context_loader_{d}{e}",
+    )
+
+
 @dataclass(frozen=True)
 class Shape:
     """What a core takes: queries of a tile, keys of a block; the source that holds it, and its name."""
@@ -67,6 +76,8 @@ VARIANTS: Final = {
     "split-lengths": _split("_lengths", "attention_edge"),
     "split-lengths-causal": _split("_lengths_causal", "attention_split/attention_split_causal_mask"),
 }
+#: Variants of which each GPU has a part of the sequence.
+SHARED: Final = {"context": _context("dense"), "context-causal": _context("causal")}
 #: What becomes of all scores: components of source ``attention_scores``.
 SCORES: Final = {
     "plain": "attention_plain{k}",
@@ -89,6 +100,8 @@ OUTPUTS: Final = {"o": "_{d}{e}", "lse": "_lse_{d}{e}"}
 PACKS: Final = (1, 2, 4, 8, 16)
 #: Keys of a page, in variants of sequences with lengths of their own.
 PAGES: Final = (16, 64, 256)
+#: How many GPUs may share a sequence, in variants of ``SHARED``.
+GPUS: Final = (2, 4, 8)
 
 
 def add_attention(
@@ -100,15 +113,16 @@ def add_attention(
     shape: Shape | None = None,
     pack: int = 1,
     page: int | None = None,
+    gpus: int | None = None,
     score: str = "plain",
     sink: str = "none",
     output: str = "o",
 ) -> None:
     """Add one attention to a kernel and connect it.  ``dimension``: of a head.  ``element``: of q, k, v and o.
     ``shape``: of another core than the library's own.  ``pack``: of ``PACKS``; a group of another number of heads takes
-    the next greater one, or several tiles.  ``page``: of ``PAGES``, where keys and values lie in pages.  The others are
-    keys of the tables."""
-    parts, shape, kernel = VARIANTS[variant], shape or SHAPES[dimension], c.kernel
+    the next greater one, or several tiles.  ``page``: of ``PAGES``, where keys and values lie in pages.  ``gpus``: of
+    ``GPUS``, in variants of ``SHARED``.  The others are keys of the tables."""
+    parts, shape, kernel = (VARIANTS | SHARED)[variant], shape or SHAPES[dimension], c.kernel
     names = {
         "d": dimension,
         "rows": shape.queries,
@@ -126,6 +140,11 @@ def add_attention(
     elif pack != 1:
         loader = f"attention_loader_packed/attention_loader_packed_{pack}_{{d}}{{e}}"
     load = add("attention_loader", loader)
+    if gpus is not None:
+        bring = add("attention_context_loader", f"attention_bring_{gpus}_{{d}}{{e}}")
+        kernel.connect(bring.brought, load.brought)
+        kernel.connect(bring.began, bring.begun)
+        kernel.connect(bring.read, bring.done)
     core = add(shape.source, shape.core)
     walker = add("attention_walkers", parts.walker)
     kernel.connect(load.q, core.q)

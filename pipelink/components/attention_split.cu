@@ -9,19 +9,6 @@
 // Rows of a tile are queries times `pack` heads that share keys and values, as the loader says.
 #include "attention.cuh"
 
-namespace plc {
-// Nothing.  As a volatile, since what follows from parameters alone would be kept in registers through all tiles.
-__device__ __forceinline__ int volatile_zero() {
-#ifdef __CUDACC__
-  int zero;
-  asm volatile("mov.u32 %0, 0;" : "=r"(zero));
-  return zero;
-#else
-  return 0;
-#endif
-}
-}  // namespace plc
-
 // LENGTH(batch): how many keys the sequence has; WHERE: what else is declared; STRETCHES: says of which batch the i-th
 // tile of the CTA is, which `tile` of it, how many `blocks` it has, where among all blocks it `start`s, and the `share`.
 #define PLC_SPLIT_WALKER(NAME, CAUSAL, LENGTH, WHERE, STRETCHES)                                                       \

@@ -10,7 +10,8 @@ import pytest
 
 import pipelink
 from pipelink.backend import nvjitlink
-from pipelink.components.attention import SHAPES
+from pipelink.components.attention import SHAPES, add_attention
+from pipelink.components.gemm import Composer
 from pipelink.objects import read_objects
 from test.compositions import COMPOSITIONS, Objects, compose
 
@@ -100,4 +101,21 @@ def test_scores_by_place_want_to_know_what_rows_are(objects: Objects, score: str
     core = kernel.add(objects["attention_core"], "attention_core_128")
     kernel.connect(core.score, kernel.add(objects["attention_scores"], score).score)
     with pytest.raises(pipelink.LinkError, match=r"plc_rows = .queries., .*nothing promises it"):
+        kernel.link(cache=False)
+
+
+@pytest.mark.parametrize("score", ["alibi", "bias_f32"])
+def test_scores_by_place_are_refused_where_keys_are_those_of_peers(objects: Objects, score: str) -> None:
+    kernel = pipelink.Kernel("attention", target="sm_90a")
+    add_attention(Composer(kernel, objects), "context-causal", 128, gpus=2, score=score)
+    with pytest.raises(pipelink.LinkError, match=r"plc_rows = .queries., .* promises .sharded."):
+        kernel.link(cache=False)
+
+
+def test_walker_and_loader_of_a_shared_sequence_go_together(objects: Objects) -> None:
+    kernel = pipelink.Kernel("attention", target="sm_90a")
+    load = kernel.add(objects["attention_loader"], "attention_loader_128")
+    walk = kernel.add(objects["attention_context"], "attention_context_dense_128")
+    kernel.connect(load.work, walk.next)
+    with pytest.raises(pipelink.LinkError, match=r"plc_keys = .sharded., .*nothing promises it"):
         kernel.link(cache=False)

@@ -60,7 +60,12 @@ def linked_like_the_monolith(name: str, objects: Objects) -> Linked:
     assert differences(code.cubin, monolith) == []
     assert code.audit.ok
     if name.startswith(("gemm-", "attention-")):  # the library's own
-        assert [warning.message for warning in code.warnings] == []
+        said = [warning.message for warning in code.warnings]
+        if "-context-" in name:  # what signals are taken to do
+            assert len(said) == 3
+            assert all("comes is not proved" in message for message in said)
+        else:
+            assert said == []
     assert digests(objects) == before  # one object serves every composition, since a link leaves it as it is
     return linked
 
