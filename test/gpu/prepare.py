@@ -59,6 +59,7 @@ def link_debug(objects: Objects, output: Path) -> None:
     gemm = compose("gemm-wgmma_128x256x64-store-grouped_tiles", objects)
     gemm.link(timeline=True).save(output / "timeline.plk")
     gemm.link(timeline=True, debug_hangs=True).save(output / "watched.plk")
+    compose("attention-context-causal-128-g2-shared-lse", objects).link(debug_hangs=True).save(output / "lost_peer.plk")
     compose("round_trip", objects).link(timeline=True).save(output / "awaited.plk")
     print(f"{output.name}: {len(list(output.iterdir()))} packages", flush=True)
 
