@@ -374,6 +374,7 @@ ATTENTION_SPLIT: dict[str, Build] = {
     "attention-split-128-p4": _attention("split", 128, 4),
     "attention-split-64-p4-f16": _attention("split", 64, 4, element="f16"),
     "attention-split-64-p8-sinks": _attention("split", 64, 8, sink="f32", output="lse"),
+    "attention-split-64-p4-softcap": _attention("split", 64, 4, score="softcap", output="lse"),
     **{
         f"attention-{v}-{d}-p{pack}-lse": _attention(v, d, pack, output="lse")
         for v, d, pack in (

@@ -124,9 +124,7 @@ class Call:
             _refuse("argument-shape", f"expected heads of {', '.join(map(str, sorted(TILES)))}, given {q.shape[3]}")
         lacking = self._entry().lacking()
         if lacking:
-            names = dict.fromkeys(
-                name for name, _ in self._tensors() if name in ("block_mask", "seqused_k", "block_table")
-            )
+            names = dict.fromkeys(name for name, tensor in self._tensors() if tensor is not k and tensor is not v)
             _refuse("argument-combination", f"there are no parts for {lacking}, given {' and '.join(names)}")
 
     def _check_lists(self) -> None:
@@ -226,8 +224,8 @@ class Call:
         score = "softcap" if self.softcap is not None else "alibi" if self.alibi_slopes is not None else "plain"
         score = f"bias_{_FLOATS.get(self.bias.dtype, '')}" if self.bias is not None else score
         sink = "none" if self.sinks is None else _FLOATS.get(self.sinks.dtype, "")
-        page = None if self.block_table is None else self.k.shape[1]
-        return AttentionEntry(self._variant, self.q.shape[3], _ELEMENTS[self.q.dtype], 1, page, score, sink)
+        page = None if self.block_table is None else int(self.k.shape[1])  # which may be symbols
+        return AttentionEntry(self._variant, int(self.q.shape[3]), _ELEMENTS[self.q.dtype], 1, page, score, sink)
 
     def entries(self) -> tuple[AttentionEntry, ...]:
         """The kernels that compute this, the one that fits best first."""

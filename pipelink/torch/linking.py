@@ -18,8 +18,6 @@ from pipelink.backend.cache import Cache, Key, Parts, default_folder
 from pipelink.link.key import source_digest, tool_versions
 from pipelink.support.diagnostics import Note, error
 
-_LINES = 3  # of what the child says, in an error
-
 
 def linked_package(name: str) -> bytes | None:
     """The package of a kernel; None where extra ``compiler`` is not installed.  Raises LinkError ``no-image`` where it
@@ -55,5 +53,7 @@ def _link(name: str) -> bytes:
         )
         if not done.returncode:
             return (Path(made) / f"{name}.plk").read_bytes()
-    said = [line for line in done.stderr.splitlines() if line.strip()][-_LINES:]
-    raise error("no-image", f"attention: kernel '{name}' cannot be linked", notes=[Note(line) for line in said])
+    said = [line for line in done.stderr.splitlines() if line.strip()]
+    first = next((n for n, line in enumerate(said) if line.startswith("error:")), len(said) - 1)
+    notes = [Note(line) for line in said[max(first, 0) :]]
+    raise error("no-image", f"attention: kernel '{name}' cannot be linked", notes=notes)

@@ -94,6 +94,12 @@ SCORES: Final = ("plain", "softcap", "alibi", "bias_f32", "bias_bf16", "bias_f16
 SINKS: Final = ("none", "f32", "bf16", "f16")
 PACKS: Final = (1, 2, 4, 8, 16)  # heads as rows of a query, of variants that split
 PAGES: Final = (16, 64, 256)  # keys of a page
+#: By score and dimension: variants whose core would spill.
+_SPILLING_BIAS: Final = {
+    **{(score, 64): ("window",) for score in SCORES if score.startswith("bias")},
+    ("bias_f32", 128): ("dense", "varlen-causal", "blocks", "blocks-causal"),
+    ("bias_f32", 256): ("dense", "causal", "varlen", "varlen-causal"),
+}
 _NAME: Final = re.compile(
     rf"attention-({'|'.join((*FULL, *LISTS, *SPLIT, *PAGED))})-({'|'.join(map(str, TILES))})(?:-(f16))?"
     rf"(?:-p({'|'.join(map(str, PACKS[1:]))}))?(?:-page({'|'.join(map(str, PAGES))}))?"
@@ -156,14 +162,21 @@ class AttentionEntry(Packaged):
             return f"pages in variant {self.variant}"
         if self.page is not None and self.element != "bf16":
             return f"pages of {self.element}"
-        if self.page is not None and self.variant in SPLIT and self.dimension == 64:
-            return f"pages with heads of 64 in variant {self.variant}"
         if self.pack != 1 and self.variant not in SPLIT:
             return f"heads as rows in variant {self.variant}"
         if self.variant in SPLIT and self.score not in ("plain", "softcap"):
             return f"score {self.score} in variant {self.variant}"
-        if self.variant in SPLIT and self.dimension == 64 and self.score != "plain":  # the core has no register left
-            return f"score {self.score} with heads of 64 in variant {self.variant}"
+        return self._spilled()
+
+    def _spilled(self) -> str | None:
+        """What there are parts for, but no register in the core."""
+        if self.page is not None and self.variant in SPLIT and self.dimension == 64:
+            return f"pages with heads of 64 in variant {self.variant}"
+        sunk = self.score == "softcap" and self.sink != "none"
+        if sunk and self.dimension == 128 and self.variant in ("blocks", "blocks-causal"):
+            return f"softcap and sinks with heads of 128 in variant {self.variant}"
+        if self.variant in _SPILLING_BIAS.get((self.score, self.dimension), ()):
+            return f"{self.score} with heads of {self.dimension} in variant {self.variant}"
         return None
 
 

@@ -30,8 +30,8 @@ TORCH = (
     "attention-causal-128-f16-softcap", "attention-causal-256-alibi", "attention-window-128",
     "attention-window-64-sinks_bf16", "attention-plan-64", "attention-plan-128-softcap", "attention-blocks-causal-128",
     "attention-varlen-causal-128", "attention-paged-causal-128-page16", "attention-split-64-p8",
-    "attention-split-128-p4", "attention-split-128-p4-softcap-sinks_f32", "attention-split-lengths-128-p4",
-    "attention-split-lengths-128-p4-page64",
+    "attention-split-64-p4-softcap-sinks_f32", "attention-split-128-p4", "attention-split-128-p4-softcap-sinks_f32",
+    "attention-split-lengths-128-p4", "attention-split-lengths-128-p4-page64",
 )  # fmt: skip
 
 

@@ -113,6 +113,7 @@ CASES: dict[str, Case] = {
     ),
     "one query": ((3, 8, 2, 1, 5000), 128, "bfloat16", lambda torch, shape: ({"causal": True}, {})),
     "one query, sinks": ((3, 8, 2, 1, 900), 128, "bfloat16", _few),
+    "one query, sinks, 64": ((3, 8, 2, 1, 900), 64, "bfloat16", _few),
     "one query, seven heads": ((1, 14, 2, 1, 3000), 64, "bfloat16", lambda torch, shape: ({}, {})),
 }  # fmt: skip
 

@@ -129,6 +129,7 @@ CALLS: dict[str, tuple[Callable[[Any], dict[str, Any]], tuple[int, ...]]] = {
     "attention-split-causal-128-p4-softcap": (lambda _: {"causal": True, "softcap": 5.0}, (2, 32, 8)),
     "attention-causal-128-softcap": (lambda _: {"causal": True, "softcap": 5.0}, (2, 33, 8)),
     "attention-split-128-p16": (lambda _: {}, (2, 2, 64)),
+    "attention-split-64-p4-softcap": (lambda _: {"softcap": 5.0}, (2, 1, 8)),
     "attention-split-lengths-64-p4": (
         lambda make: {"seqused_k": make(2, dtype="int32"), "causal": True},
         (2, 1, 8),
@@ -395,7 +396,16 @@ def test_what_there_are_no_parts_for_is_refused(make: Any, attention: Any) -> No
     cases: list[tuple[str, Any, dict[str, Any]]] = [
         ("heads of 256 in variant blocks, given block_mask", wide, {"block_mask": of_meta(lists_of())}),
         ("heads of 256 in variant split-lengths-causal, given seqused_k", wide, {"seqused_k": used, "causal": True}),
-        ("score softcap with heads of 64", make(2, 400, 2, 64), {"seqused_k": used, "softcap": 5.0}),
+        (
+            "softcap and sinks with heads of 128 in variant blocks, given block_mask and sinks",
+            make(2, 400, 2, 128),
+            {"block_mask": of_meta(lists_of()), "softcap": 5.0, "sinks": make(8)},
+        ),
+        (
+            "bias_f32 with heads of 128 in variant dense, given bias",
+            make(2, 400, 2, 128),
+            {"bias": make(300, 400, dtype="float32")},
+        ),
         ("pages with heads of 64", narrow, {"seqused_k": used, "block_table": pages}),
         ("pages of f16, given seqused_k and block_table", f16, {"seqused_k": used, "block_table": pages}),
     ]

@@ -29,7 +29,7 @@ NAMES = {
 }
 NONE = [
     "attention", "attention-dense", "attention-dense-96", "attention-dense-64-p4", "attention-plan-256",
-    "attention-split-256", "attention-split-64-alibi", "attention-split-64-softcap",
+    "attention-split-256", "attention-split-64-alibi", "attention-blocks-128-softcap-sinks_bf16",
     "attention-dense-64-softcap-alibi", "attention-dense-64-p1",
     "attention-paged-64", "attention-paged-256-page16", "attention-dense-64-page16", "attention-paged-64-f16-page16",
     "attention-split-lengths-64-page16", "attention-paged-64-page32",
@@ -99,6 +99,23 @@ def test_what_the_table_lacks_is_refused_by_the_link(objects: Objects, entry: At
         composed(entry, objects).link(cache=False)
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        AttentionEntry("split-lengths", 64, pack=4, page=64),
+        AttentionEntry("blocks", 128, score="softcap", sink="bf16"),
+        AttentionEntry("window", 64, score="bias_f32"),
+        AttentionEntry("dense", 128, score="bias_f32"),
+        AttentionEntry("causal", 256, score="bias_f32"),
+    ],
+    ids=lambda entry: entry.name,
+)
+def test_what_the_core_has_no_register_for_would_spill(objects: Objects, entry: AttentionEntry) -> None:
+    assert entry.lacking()
+    with pytest.raises(LinkError, match="audit-spill"):
+        composed(entry, objects).link(cache=False)
+
+
 @pytest.mark.parametrize("entry", [AttentionEntry("split", 256), AttentionEntry("plan", 256)], ids=lambda x: x.name)
 def test_what_the_table_lacks_has_no_components(objects: Objects, entry: AttentionEntry) -> None:
     assert entry.lacking()
@@ -127,6 +144,24 @@ def test_a_kernel_that_cannot_be_linked_says_why(tmp_path: Path, monkeypatch: py
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.id == "no-image"
     assert "is no kernel's name" in diagnostic.notes[0].message
+
+
+@pytest.mark.parametrize(
+    ("said", "notes"),
+    [
+        ("loading\nerror: it spills [audit-spill]\nnote: here\n", ["error: it spills [audit-spill]", "note: here"]),
+        ("Traceback (most recent call last):\n  File x\nMemoryError\n", ["MemoryError"]),
+        ("", []),
+    ],
+)
+def test_what_the_linker_said_is_told_without_a_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, notes: list[str]
+) -> None:
+    monkeypatch.setenv("PIPELINK_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 1, "", said))
+    with pytest.raises(LinkError, match="'attention-dense-64' cannot be linked") as caught:
+        linking.linked_package("attention-dense-64")
+    assert [note.message for note in caught.value.diagnostics[0].notes] == notes
 
 
 def test_no_kernel_is_linked_without_compilers(monkeypatch: pytest.MonkeyPatch) -> None:
