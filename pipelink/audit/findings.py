@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pipelink.audit.code import Reading
+from pipelink.audit.flight import APART
 from pipelink.audit.language import ACCESS
 from pipelink.audit.report import Problem
 from pipelink.audit.walk import Finding
@@ -21,6 +22,8 @@ def problem_of(reading: Reading, protocol: Protocol, finding: Finding, given: st
     if finding.reader:
         if finding.reader in ("copy", "proxy"):
             return _not_there(reading, protocol, finding, quotes)
+        if finding.reader == APART:
+            return _apart(reading, protocol, finding, quotes)
         reader = {"wgmma": "wgmma", "bulk": "a bulk copy to global memory"}[finding.reader]
         assert finding.event is not None
         does = "writes" if finding.event.verb == "write" else "releases a slot of"
@@ -76,6 +79,16 @@ def _not_there(reading: Reading, protocol: Protocol, finding: Finding, quotes: t
         hint = "pl::publish() by every thread that wrote, before they meet; its step is 'fence async'"
     if finding.certain:
         return reading.problem("error", id_, f"{reading.what} {fault}", *quotes, hint=hint)
+    return unproven(reading, protocol, f"on a way that it may never go, it {fault}")
+
+
+def _apart(reading: Reading, protocol: Protocol, finding: Finding, quotes: tuple[str, ...]) -> Problem:
+    """A slot that one thread gives back for its warpgroup, whose other warps may still wait for it."""
+    assert finding.event is not None
+    fault = f"releases a slot of '{finding.event.subject}' without a product, by which its warps would meet"
+    if finding.certain:
+        hint = "pl::per_warp on the port: each warp gives slots back"
+        return reading.problem("error", "slot-race", f"{reading.what} {fault}", *quotes, hint=hint)
     return unproven(reading, protocol, f"on a way that it may never go, it {fault}")
 
 

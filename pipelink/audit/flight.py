@@ -26,6 +26,10 @@ ALL: Final = -1  # what a wait leaves that does not go by groups
 #: Kinds of copies into buffers: by cp.async, which threads wait for, and those that an mbarrier is told of.
 THREADS: Final = "cp.async"
 MBARRIER: Final = "cp.async.bulk"
+#: Of the reads of each kind: ports of which one thread gives slots back for its warpgroup.
+TOGETHER: Final = "together"
+APART: Final = "apart"
+_MEETINGS: Final = frozenset(("sync", "take"))  # beside products
 _MOST_GROUPS: Final = 16
 
 Group = tuple[tuple[str, int], ...]  # of each port that it reads, how many slots were waited for since
@@ -36,14 +40,16 @@ class Flight:
     """By kind, ``wgmma`` or ``bulk``: the reads that are not in a group yet, and the groups, the newest first.
     ``marked``: the last slot that was waited for is asked whether it is the end mark.  ``slots``: the ages of the slots
     that are held, by port and side, the oldest first; None where the code gave back one that could not be followed.
-    ``written``: buffers that threads wrote, without a proxy fence since.  ``there``: buffers that have something to
-    read.  ``filled``: the bytes of slots' tiles that copies bring, until the slot is full.  ``phases``: the parity that
-    each of the component's mbarriers was waited for last."""
+    ``apart``: of each port of which one thread gives slots back for its warpgroup, how many were waited for since its
+    warps last met.  ``written``: buffers that threads wrote, without a proxy fence since.  ``there``: buffers that have
+    something to read.  ``filled``: the bytes of slots' tiles that copies bring, until the slot is full.  ``phases``:
+    the parity that each of the component's mbarriers was waited for last."""
 
     open: tuple[tuple[str, Group], ...] = ()
     groups: tuple[tuple[str, tuple[Group, ...]], ...] = ()
     marked: bool = False
     slots: tuple[tuple[str, tuple[int, ...] | None], ...] = ()
+    apart: Group = ()
     written: frozenset[str] = frozenset()
     there: frozenset[str] = frozenset()
     filled: frozenset[tuple[str, int, int, int]] = frozenset()
@@ -52,12 +58,14 @@ class Flight:
     def after(self, event: Event, reads: Mapping[str, tuple[str, ...]]) -> Flight:
         """After an event; ``reads`` are the ports that each kind reads."""
         opened, groups = dict(self.open), dict(self.groups)
-        written, there = self.written, self.there
+        written, there, apart = self.written, self.there, self.apart
         kind = event.subject
 
         def issue(kind: str, names: Iterable[str]) -> None:
             opened[kind] = tuple(sorted({**dict(opened.get(kind, ())), **dict.fromkeys(names, 0)}.items()))
 
+        if event.verb in _MEETINGS or (event.verb == ISSUE and kind == "wgmma"):
+            apart = ()
         if event.verb == ISSUE:
             issue(kind, reads.get(kind, ()) if event.source is None else event.source)
         elif event.verb == "store":  # out of a buffer
@@ -82,10 +90,12 @@ class Flight:
             there |= {name for name, _ in opened.pop(MBARRIER, ())}
             opened = {kind: _aged(group, port) for kind, group in opened.items()}
             groups = {kind: tuple(_aged(group, port) for group in found) for kind, found in groups.items()}
+            if port in reads.get(TOGETHER, ()):
+                apart = _aged(apart, port) if port in dict(apart) else tuple(sorted((*apart, (port, 1))))
         kept = {kind: found for kind, found in groups.items() if any(found)}
         ended = event.verb == "ended"
         in_order = tuple(sorted(opened.items())), tuple(sorted(kept.items()))
-        return Flight(*in_order, ended, self.slots, written, there, self.filled, self.phases)
+        return Flight(*in_order, ended, self.slots, apart, written, there, self.filled, self.phases)
 
     def copied(self, event: Event) -> Flight | None:
         """The same after a copy into a slot that is not full yet; None where it brings what another one brought."""
@@ -132,10 +142,13 @@ class Flight:
         return replace(self, slots=tuple(sorted((k, found) for k, found in slots.items() if found != ())))
 
     def reading(self, port: str, before: States) -> str | None:
-        """The kind of what still reads the oldest slot of ``port`` that is held; None if nothing does."""
+        """The kind of what still reads the oldest slot of ``port`` that is held, or ``APART`` where warps for which one
+        thread gives it back may still wait for it; None if nothing does."""
         if self.marked:
             return None
         oldest = max((state.count(f"{port} in") for state in before), default=0) - 1
+        if 0 <= oldest < dict(self.apart).get(port, 0):
+            return APART
         for kind, found in (*((kind, (group,)) for kind, group in self.open), *self.groups):
             if any(dict(group).get(port, -1) >= oldest for group in found):
                 return kind
@@ -156,4 +169,4 @@ def _aged(group: Group, port: str) -> Group:
     return tuple((name, age + (name == port)) for name, age in group)
 
 
-__all__ = ["ALL", "COMMIT", "ISSUE", "MBARRIER", "SILENT", "THREADS", "WAIT", "Flight"]
+__all__ = ["ALL", "APART", "COMMIT", "ISSUE", "MBARRIER", "SILENT", "THREADS", "TOGETHER", "WAIT", "Flight"]

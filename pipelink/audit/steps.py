@@ -20,7 +20,7 @@ from pipelink.audit.claims import WARP, Claims, Use, split_symbol, threads_of
 from pipelink.audit.code import Reading, barrier_operands, is_barrier
 from pipelink.audit.defaults import counted, default_protocol
 from pipelink.audit.findings import problem_of, unproven, unstated
-from pipelink.audit.flight import ALL, COMMIT, ISSUE, MBARRIER, THREADS, WAIT
+from pipelink.audit.flight import ALL, COMMIT, ISSUE, MBARRIER, THREADS, TOGETHER, WAIT
 from pipelink.audit.graph import Graph, Step
 from pipelink.audit.language import ACCESS, Event, Language, Subjects, UndecidedError
 from pipelink.audit.memory import peer_verb, reaches_peer
@@ -127,6 +127,11 @@ class Reader:
         self.reads = {  # a bulk copy says out of which it is, a product does not
             "wgmma": tuple(record.name for record in ports if record.values.get("touch") == "wgmma"),
             "bulk": tuple(record.name for record in ports if record.values.get("kind") == "stream"),
+            TOGETHER: tuple(
+                record.name
+                for record in ports
+                if record.values.get("touch") == "wgmma" and not record.values.get("per_warp")
+            ),
         }
         self.leaves = not claims.stores  # bulk copies for which nobody waits where the code ends
         self.counts = {

@@ -50,7 +50,8 @@ _UNSAID: Final = frozenset((ACCESS, *SILENT))
 class Finding:
     """Where a way leaves the protocol: ``event`` is what the code does there, None where it ends.  ``certain``: the
     code goes this way for some numbers that it is given.  ``reader``: what still reads the slot that it gives back, or
-    the buffer that it writes; ``copy`` where it reads one that is not filled yet, ``proxy`` where wgmma would miss what
+    the buffer that it writes; ``apart`` where its warps
+    may still wait for it, ``copy`` where it reads one that is not filled yet, ``proxy`` where wgmma would miss what
     threads wrote.  ``other``: what else is wrong with the step: ``slot`` where it gives
     back, or fills, another slot than it should, ``bytes`` where it fills some again, ``phase`` where it waits again for
     the same."""

@@ -437,9 +437,9 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ROLE(attend, pl::warps<ROWS / 16>, REGISTERS);                                                                  \
     PL_TURNS(turn);                                                                                                    \
-    PL_IN(q, plc::attention_rows<ELEMENT, ROWS, D>, pl::ring<1, 2>, pl::by_wgmma);                                     \
-    PL_IN(k, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_wgmma);                                     \
-    PL_IN(v, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_wgmma);                                     \
+    PL_IN(q, plc::attention_rows<ELEMENT, ROWS, D>, pl::ring<1, 2>, pl::by_wgmma, pl::per_warp);                       \
+    PL_IN(k, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_wgmma, pl::per_warp);                       \
+    PL_IN(v, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_wgmma, pl::per_warp);                       \
     PL_CALL(work, plc::attention_tile(int));                                                                           \
     PL_CALL(blocks, plc::attention_block(plc::attention_tile, int, int));                                              \
     PL_CALL(score, void(plc::scores_of<KEYS>&, plc::attention_tile, int, int));                                        \

@@ -33,7 +33,7 @@ class Variant:
 def _split(name: str, mask: str) -> Variant:
     """Few queries, whose keys CTAs share."""
     return Variant(
-        f"attention_split/attention_split{name}", mask, output="attention_split_outputs/attention_split_store"
+        f"attention_split/attention_split{name}_{{rows}}", mask, output="attention_split_outputs/attention_split_store"
     )
 
 

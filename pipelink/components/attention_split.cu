@@ -6,12 +6,13 @@
 // of neighbouring CTAs, of the first the last of its stretch, of all others the first: the output that puts them together
 // relies on that.
 //
-// Rows of a tile are queries times `pack` heads that share keys and values, as the loader says.
+// Rows of a tile are queries times `pack` heads that share keys and values, as the loader says.  A warpgroup whose rows
+// are all behind the last query skips every block.
 #include "attention.cuh"
 
 // LENGTH(batch): how many keys the sequence has; WHERE: what else is declared; STRETCHES: says of which batch the i-th
 // tile of the CTA is, which `tile` of it, how many `blocks` it has, where among all blocks it `start`s, and the `share`.
-#define PLC_SPLIT_WALKER(NAME, CAUSAL, LENGTH, WHERE, STRETCHES)                                                       \
+#define PLC_SPLIT_WALKER(NAME, ROWS, SKIPS, IN_TURN, CAUSAL, LENGTH, WHERE, STRETCHES)                                 \
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ANSWER(next, plc::attention_tile(int));                                                                         \
     PL_ANSWER(blocks, plc::attention_block(plc::attention_tile, int, int));                                            \
@@ -29,6 +30,7 @@
     PL_BIND(head_tiles, "HK * ceildiv(H / HK, pack)");                                                                 \
     PL_BIND(group, "H / HK");                                                                                          \
     PL_BIND(queries, "SQ");                                                                                            \
+    PL_REQUIRE(plc_tile_queries, ROWS);                                                                                \
     PL_REQUIRE(plc_block_keys, 128);                                                                                   \
     PL_PROMISE(plc_rows, "packed");                                                                                    \
     PL_PROMISE(plc_parts, "neighbours");                                                                               \
@@ -48,14 +50,16 @@
       const int kv_head = of / each, head = kv_head * group(self) + (of - kv_head * each) * most;                      \
       const int m = tile - of * rows, seen = min(length - begin * N, (end - begin) * N);                               \
       const int behind = length - begin * N - seen;                                                                    \
-      return {m, head, kv_head, batch, batch, queries(self) - behind, seen, 0, begin * N, part, parts, 0, 0, 0,        \
-              valid && begin < end};                                                                                   \
+      const int in_use = (queries(self) * pack(self) + 63) / 64 * 64; /* rows of warpgroups that have any query */     \
+      return {m, head, kv_head, batch, batch, queries(self) - behind, seen, 0, begin * N, part, parts, in_use, 0, 0,   \
+              valid && begin < end, SKIPS, IN_TURN};                                                                   \
     }                                                                                                                  \
-    PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j, int) -> plc::attention_block {                        \
+    PL_DEFINE(blocks)(pl::self, plc::attention_tile tile, int j, int row) -> plc::attention_block {                    \
       constexpr int N = plc::attention_columns;                                                                        \
       const int index = (tile.keys + N - 1) / N - 1 - j;                                                               \
       const int end = CAUSAL ? tile.keys - tile.queries + 1 : tile.keys; /* that the first query sees */               \
-      return {index, index < 0 ? plc::no_block : (index + 1) * N > end ? plc::edge_block : plc::full_block};           \
+      const int kind = (index + 1) * N > end ? plc::edge_block : plc::full_block;                                      \
+      return {index, index < 0 ? plc::no_block : SKIPS && row >= tile.share ? plc::skipped_block : kind};              \
     }                                                                                                                  \
   }
 
@@ -96,13 +100,18 @@
   }                                                                                                                    \
   start += tile * blocks
 
-PLC_SPLIT_WALKER(plc::attention_split, false, PLC_SPLIT_SAME_LENGTH_, PLC_SPLIT_SAME_WALKER_, PLC_SPLIT_SAME_STRETCHES_)
-PLC_SPLIT_WALKER(plc::attention_split_causal, true, PLC_SPLIT_SAME_LENGTH_, PLC_SPLIT_SAME_WALKER_,
-                 PLC_SPLIT_SAME_STRETCHES_)
-PLC_SPLIT_WALKER(plc::attention_split_lengths, false, PLC_SPLIT_OWN_LENGTH_, PLC_SPLIT_OWN_DECLARED_,
-                 PLC_SPLIT_OWN_STRETCHES_)
-PLC_SPLIT_WALKER(plc::attention_split_lengths_causal, true, PLC_SPLIT_OWN_LENGTH_, PLC_SPLIT_OWN_DECLARED_,
-                 PLC_SPLIT_OWN_STRETCHES_)
+// By the queries of a tile: whether warpgroups skip blocks, and take turns.
+#define PLC_SPLIT_WALKERS(ROWS, ...)                                                                                   \
+  PLC_SPLIT_WALKER(plc::attention_split_##ROWS, ROWS, __VA_ARGS__, false, PLC_SPLIT_SAME_LENGTH_,                      \
+                   PLC_SPLIT_SAME_WALKER_, PLC_SPLIT_SAME_STRETCHES_)                                                  \
+  PLC_SPLIT_WALKER(plc::attention_split_causal_##ROWS, ROWS, __VA_ARGS__, true, PLC_SPLIT_SAME_LENGTH_,                \
+                   PLC_SPLIT_SAME_WALKER_, PLC_SPLIT_SAME_STRETCHES_)                                                  \
+  PLC_SPLIT_WALKER(plc::attention_split_lengths_##ROWS, ROWS, __VA_ARGS__, false, PLC_SPLIT_OWN_LENGTH_,               \
+                   PLC_SPLIT_OWN_DECLARED_, PLC_SPLIT_OWN_STRETCHES_)                                                  \
+  PLC_SPLIT_WALKER(plc::attention_split_lengths_causal_##ROWS, ROWS, __VA_ARGS__, true, PLC_SPLIT_OWN_LENGTH_,         \
+                   PLC_SPLIT_OWN_DECLARED_, PLC_SPLIT_OWN_STRETCHES_)
+PLC_SPLIT_WALKERS(128, true, false)
+PLC_SPLIT_WALKERS(192, false, true)  // skipping would take registers that are not there
 
 // Query r looks at the keys up to r + keys - queries.
 PL_COMPONENT(plc::attention_split_causal_mask) {

@@ -314,6 +314,17 @@ class Port(Declaration, op="port", about="an end of a connection"):
         .on(takes=_RING)
         .by(Written(("pl::may_be_empty",), "it may end before the first item; needs `pl::ends`"))
     )
+    per_warp = (
+        optional(flag("stream in, by wgmma: each warp gives slots back, not one thread for its warpgroup"), False)
+        .on(takes=_RING)
+        .by(
+            Written(
+                ("pl::per_warp",),
+                "`by_wgmma`: each warp gives slots back by itself, where a warpgroup may pass over some without a "
+                "product by which its warps meet",
+            )
+        )
+    )
     cache = (
         optional(
             listed("stream: how the L2 cache keeps what the copies of each tile bring (normal, evict_first, …)", str),

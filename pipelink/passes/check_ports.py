@@ -147,6 +147,9 @@ def _check_port(end: End, target: Target, diagnostics: Diagnostics) -> None:
         diagnostics.error("role-unstated", message, port.location)
     if port.may_be_empty and not port.ends:
         diagnostics.error("ends-mismatch", f"{what} may be empty but does not end", port.location)
+    if port.per_warp and port.touch != "wgmma":
+        message = f"{what} is given back warp by warp, which is said of ports that wgmma reads"
+        diagnostics.error("bad-touch", message, port.location)
     if port.kind != "stream":
         return
     known = [name for name, touch in TOUCHES.items() if port.direction in touch.directions]

@@ -128,11 +128,9 @@ def _check_units(ends: _Ends, diagnostics: Diagnostics) -> None:
             by = {TX: "bytes that TMA brings", COMMIT: "tcgen05.commit"}.get(wanted, "its threads")
             message = f"{port.touch} {verb} the slots of '{ref}', which is known by {by}, not by an arrival of a "
             diagnostics.error("slot-race", f"{message}{unit}", ends.location, notes=ends.declared())
-        elif unit == "warpgroup" and port.touch != "wgmma":
-            message = (
-                f"one thread of a warpgroup arrives for '{ref}', whose slots every thread {verb}: the other warps "
-            )
-            message += "may not be done"
+        elif unit == "warpgroup" and (port.touch != "wgmma" or port.per_warp):
+            slots = "which may pass over slots one by one" if port.per_warp else f"whose slots every thread {verb}"
+            message = f"one thread of a warpgroup arrives for '{ref}', {slots}: the other warps may not be done"
             hint = f'{side}_unit = "warp", with one arrival a warp'
             diagnostics.error("slot-race", message, ends.location, notes=ends.declared(), hint=hint)
         for user in ends.lifetimes.port_users(ref.root, ref.leaf):

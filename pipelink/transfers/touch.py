@@ -1,7 +1,8 @@
 """How what touches a slot takes part in a ring: who arrives, and what orders the access.
 
 TMA arrives once and adds bytes.  Tensor cores arrive for the thread that issued to them (tcgen05.commit), and wgmma
-reads for a warpgroup at once.  Loads and stores of threads are done only when every warp says so.
+reads for a warpgroup at once, where each slot has a product.  Loads and stores of threads are done only when every warp
+says so.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def producer(end: End, elect: bool) -> Arrivals:
 def consumer(end: End, elect: bool, ctas: int) -> Arrivals:
     """Who arrives when a slot is read, in each of so many CTAs."""
     warpgroup = WARPGROUP_WARPS * WARP_THREADS
-    if end.port.touch == "wgmma" and end.threads % warpgroup == 0:
+    if end.port.touch == "wgmma" and not end.port.per_warp and end.threads % warpgroup == 0:
         found = Arrivals("warpgroup", end.threads // warpgroup)
     elif _reads_by_cores(end.port):
         found = Arrivals(COMMIT, 1)

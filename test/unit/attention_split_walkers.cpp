@@ -16,7 +16,7 @@ inline int __ffs(int x) { return __builtin_ffs(x); }
 using plc::attention_block;
 using plc::attention_tile;
 
-static long long looked_at = 0, shared = 0, empty = 0, wrong = 0;
+static long long looked_at = 0, shared = 0, empty = 0, skipped = 0, wrong = 0;
 template <class... Args>
 static void complain(const char* form, Args... args) {
   if (++wrong <= 20) std::printf(form, args...);
@@ -76,6 +76,11 @@ static void check(const Case& c, int ctas, const Next& next, const Blocks& block
       }
       empty += loaded.empty();
       for (int row = tile.m * c.rows; row < (tile.m + 1) * c.rows; row += 16) {
+        for (int j = 0; tile.skips && j < int(loaded.size()); ++j) {  // a warpgroup without any query, and only that
+          const bool skips = blocks(tile, j, row).kind == plc::skipped_block;
+          if (skips != (row / 64 * 64 / c.pack >= c.queries[n])) complain("%s: row %d skips wrongly\n", c.name, row);
+          skipped += skips;
+        }
         const int first = row / c.pack;
         if (first >= c.queries[n]) break;
         for (int of = row; of < row + 16; ++of) {
@@ -132,8 +137,8 @@ static const std::vector<std::vector<int>> same = {{1}, {129}, {1000}, {128, 128
 static const std::vector<std::vector<int>> several = {{0}, {300}, {0, 300, 0, 129}, {1, 64, 1000, 128, 0}, {0, 0}};
 
 // GIVE: what else the walker is given, by the sequences' keys and the share of a CTA.
-#define SPLIT(component, is_causal, the_mask, lists, GIVE)                                                             \
-  for (auto [pack, rows] : {std::pair<int, int>{1, 128}, {4, 128}, {8, 192}})                                          \
+#define SPLIT(component, rows, is_causal, the_mask, lists, GIVE)                                                       \
+  for (int pack : {1, 4, 8})                                                                                           \
     for (int most : {1, 7, 132})                                                                                       \
       for (auto [heads, kv_heads] : {std::pair<int, int>{1, 1}, {6, 2}, {10, 1}})                                      \
           for (const std::vector<int>& keys : lists)                                                                   \
@@ -193,17 +198,19 @@ static const std::pair<std::vector<int>, std::vector<int>> batches[] = {
       }
 
 int main() {
-  SPLIT(attention_split, false, attention_edge, same, (walker::given_keys = longest, walker::given_split_share = share))
-  SPLIT(attention_split_causal, true, attention_split_causal_mask, same,
+  SPLIT(attention_split_128, 128, false, attention_edge, same,
         (walker::given_keys = longest, walker::given_split_share = share))
-  SPLIT(attention_split_lengths, false, attention_edge, several, walker::given_seqused_k = keys.data())
-  SPLIT(attention_split_lengths_causal, true, attention_split_causal_mask, several,
+  SPLIT(attention_split_causal_192, 192, true, attention_split_causal_mask, same,
+        (walker::given_keys = longest, walker::given_split_share = share))
+  SPLIT(attention_split_lengths_192, 192, false, attention_edge, several, walker::given_seqused_k = keys.data())
+  SPLIT(attention_split_lengths_causal_128, 128, true, attention_split_causal_mask, several,
         walker::given_seqused_k = keys.data())
   VARLEN(attention_varlen_dense_128, 128, false, attention_edge, false, walker::given_cu_seqlens_k = kv_begins.data())
   VARLEN(attention_varlen_causal_192, 192, true, attention_causal_mask, false,
          walker::given_cu_seqlens_k = kv_begins.data())
   VARLEN(attention_paged_dense_192, 192, false, attention_edge, true, walker::given_seqused_k = keys.data())
   VARLEN(attention_paged_causal_128, 128, true, attention_causal_mask, true, walker::given_seqused_k = keys.data())
-  std::printf("%lld pairs, %lld wrong; %lld tiles in parts, %lld without keys\n", looked_at, wrong, shared, empty);
+  std::printf("%lld pairs, %lld wrong; %lld tiles in parts, %lld without keys, %lld blocks skipped\n", looked_at, wrong, shared, empty,
+              skipped);
   return wrong != 0;
 }

@@ -131,6 +131,11 @@ CASES = {
     "ring-as-a-call": (f"PL_OUT(a, {TILE}, pl::ring(2, 8), pl::by_tma);", 1, 'expected a ")"'),
     "touch-missing": (f"PL_OUT(a, {TILE}, pl::ring<2, 8>);", 1, "exactly one of pl::by_tma"),
     "touch-out-by-wgmma": (f"PL_OUT(a, {TILE}, pl::ring<2, 8>, pl::by_wgmma);", 1, "wgmma does not write"),
+    "per-warp-of-threads": (
+        f"PL_IN(a, {TILE}, pl::ring<2, 8>, pl::by_threads, pl::per_warp);",
+        1,
+        "pl::per_warp is of pl::by_wgmma",
+    ),
     "empty-without-end": (
         f"PL_IN(a, {TILE}, pl::ring<2, 8>, pl::by_threads, pl::may_be_empty);",
         1,

@@ -198,9 +198,9 @@ __device__ __forceinline__ void attend(pl::self self, unsigned thread, float sca
 
 PL_COMPONENT(example::attention_core_cute_128) {
 PL_ROLE(attend, pl::warps<8>, pl::registers<216, 240>);
-PL_IN(q, plc::attention_rows<pl::bf16, 128, 128>, pl::ring<1, 2>, pl::by_wgmma);
-PL_IN(k, plc::attention_rows<pl::bf16, 128, 128>, pl::ring<2, 4>, pl::by_wgmma);
-PL_IN(v, plc::attention_rows<pl::bf16, 128, 128>, pl::ring<2, 4>, pl::by_wgmma);
+PL_IN(q, plc::attention_rows<pl::bf16, 128, 128>, pl::ring<1, 2>, pl::by_wgmma, pl::per_warp);
+PL_IN(k, plc::attention_rows<pl::bf16, 128, 128>, pl::ring<2, 4>, pl::by_wgmma, pl::per_warp);
+PL_IN(v, plc::attention_rows<pl::bf16, 128, 128>, pl::ring<2, 4>, pl::by_wgmma, pl::per_warp);
 PL_CALL(work, plc::attention_tile(int));
 PL_CALL(blocks, plc::attention_block(plc::attention_tile, int, int));
 PL_CALL(score, void(plc::scores&, plc::attention_tile, int, int));

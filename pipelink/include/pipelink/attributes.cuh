@@ -8,7 +8,7 @@
 namespace pl {
 
 enum class about {
-  warps, registers, threads, early, count, arrivals, number, align, live, ring, touch, ends, empty, pair, cache, role, credit
+  warps, registers, threads, early, count, arrivals, number, align, live, ring, touch, ends, empty, per_warp, pair, cache, role, credit
 };
 
 // The attributes of each declaration, for its check, and as text for the message.
@@ -26,9 +26,9 @@ enum class about {
 #define PL_KNOWN_ON_TURNS_ "pl::in_role<role>"
 #define PL_ON_TMEM_ about::live, about::role
 #define PL_KNOWN_ON_TMEM_ "pl::live<begin, end>, pl::in_role<role>"
-#define PL_ON_RING_ about::ring, about::touch, about::ends, about::empty, about::pair, about::cache, about::role
+#define PL_ON_RING_ about::ring, about::touch, about::ends, about::empty, about::per_warp, about::pair, about::cache, about::role
 #define PL_KNOWN_ON_RING_                                                                      \
-  "pl::ring<min, max>, " PL_KNOWN_TOUCHES_ ", pl::ends, pl::may_be_empty, pl::cta_pair, "      \
+  "pl::ring<min, max>, " PL_KNOWN_TOUCHES_ ", pl::ends, pl::may_be_empty, pl::per_warp, pl::cta_pair, " \
   "pl::l2<policies...>, pl::in_role<role>"
 #define PL_ON_LOCAL_ about::ring, about::touch, about::role
 #define PL_KNOWN_ON_LOCAL_ "pl::ring<min, max>, pl::by_cp_async, pl::in_role<role>"
@@ -146,6 +146,10 @@ struct ends {  // the producer may say that nothing follows
 struct may_be_empty {  // the stream may end before its first item
   enum : int { attribute = int(about::empty) };
   PL_STATIC_FN_ void write(detail::writer& w) { w.flag("may_be_empty"); }
+};
+struct per_warp {  // by_wgmma: each warp gives slots back, since the warpgroup passes over some without a product
+  enum : int { attribute = int(about::per_warp) };
+  PL_STATIC_FN_ void write(detail::writer& w) { w.flag("per_warp"); }
 };
 struct cta_pair {  // the tensor cores of the two CTAs of a cluster work together on it: tcgen05 with cta_group::2
   enum : int { attribute = int(about::pair) };

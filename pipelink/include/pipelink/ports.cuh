@@ -47,6 +47,8 @@ struct ring_port : any_stream<Port, Stream> {
   static_assert(count<A...>(about::touch) == 1,
                 "PL_IN/PL_OUT: exactly one of " PL_KNOWN_TOUCHES_ " is needed");
   static_assert(!has<may_be_empty, A...>() || has<ends, A...>(), "pl::may_be_empty needs pl::ends");
+  static_assert(!has<per_warp, A...>() || has<by_wgmma, A...>(),
+                "pl::per_warp is of pl::by_wgmma: what threads read, each warp gives back");
   enum : bool { can_end = has<ends, A...>() };
   PL_STATIC_FN_ void pl_write(writer& w) {
     Stream::write(w);

@@ -592,6 +592,24 @@ module @k attributes {pipelink.kernel = {target = "sm_80"}} {
 
 // -----
 
+// Threads give back warp by warp what they read, in any case
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 1, threads = "one"} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", touch = "tma", stages = [2, 4], tiles = [{element = "f32", shape = [32, 32], layout = "row_major", align = 128}]} : () -> ()
+}
+module @b attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+  // expected-error @below {{port 'i' of component 'b' is given back warp by warp, which is said of ports that wgmma reads [bad-touch]}}
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", touch = "threads", per_warp = true, stages = [2, 4], tiles = [{element = "f32", shape = [32, 32], layout = "row_major", align = 128}]} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
+  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
+}
+
+// -----
+
 // Cache policies of tiles that there are not, and of slots that threads fill
 module @a attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 1, threads = "one"} : () -> ()

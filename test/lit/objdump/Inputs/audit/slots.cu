@@ -75,7 +75,7 @@ LIT_TWO(lit::the_newest, multiply(slot); pl::wgmma::wait<1>(); if (i > 0) ab::re
 LIT_TWO(lit::before_the_wait, multiply(slot); if (i > 0) ab::release(self, previous); pl::wgmma::wait<1>();)
 PL_COMPONENT(lit::multiplied_after) {
 PL_ROLE(mma, pl::warps<4>);
-PL_IN(ab, tile, pl::ring<2, 4>, pl::by_wgmma);
+PL_IN(ab, tile, pl::ring<2, 4>, pl::by_wgmma, pl::per_warp);
 PL_PARAM(n, int);
 PL_PARAM(out, float*);
 PL_PROTOCOL(mma, "repeat n { ab.wait; ab.release; }");
@@ -93,6 +93,37 @@ PL_ENTRY(mma) {
   for (int i = 0; i < 32; ++i) out(self)[mma::thread(self) * 32 + i] = d[i];
 }
 }
+// Slots without a product, by which the warps of a warpgroup would meet: one thread must not give them back for all.
+#define LIT_PASSED_OVER(NAME, STEPS, BEFORE, ...)                                \
+  PL_COMPONENT(NAME) {                                                           \
+    PL_ROLE(mma, pl::warps<8>);                                                  \
+    PL_TURNS(turn);                                                              \
+    PL_IN(ab, tile, pl::ring<2, 4>, __VA_ARGS__);                                \
+    PL_PARAM(n, int);                                                            \
+    PL_PARAM(every, int);                                                        \
+    PL_PARAM(out, float*);                                                       \
+    PL_PROTOCOL(mma, "repeat n { " STEPS "ab.release; }");                       \
+    PL_ENTRY(mma) {                                                              \
+      float d[32] = {};                                                          \
+      for (int i = 0; i < n(self); ++i) {                                        \
+        if (BEFORE) turn::take(self), turn::pass(self);                          \
+        const pl::slot slot = ab::wait(self);                                    \
+        if (!BEFORE) turn::take(self), turn::pass(self);                         \
+        if (every(self) != 7) {                                                  \
+          const auto at = pl::wgmma::k_major(ab::address(self, slot));           \
+          pl::wgmma::fence();                                                    \
+          pl::wgmma::multiply<pl::bf16>(d, at, at, true);                        \
+          pl::wgmma::commit();                                                   \
+          pl::wgmma::wait<0>();                                                  \
+        }                                                                        \
+        ab::release(self, slot);                                                 \
+      }                                                                          \
+      for (int i = 0; i < 32; ++i) out(self)[mma::thread(self) * 32 + i] = d[i]; \
+    }                                                                            \
+  }
+LIT_PASSED_OVER(lit::passed_over, "turn.take; turn.pass; ab.wait; ", true, pl::by_wgmma)
+LIT_PASSED_OVER(lit::right_passed_over_per_warp, "turn.take; turn.pass; ab.wait; ", true, pl::by_wgmma, pl::per_warp)
+LIT_PASSED_OVER(lit::right_passed_over_in_turn, "ab.wait; turn.take; turn.pass; ", false, pl::by_wgmma)
 // Products of two rings: those of one are done, those of the other not yet.
 #define LIT_TWO_RINGS(NAME, FIRST, SECOND)                                                    \
   PL_COMPONENT(NAME) {                                                                       \
