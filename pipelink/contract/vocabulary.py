@@ -317,13 +317,7 @@ class Port(Declaration, op="port", about="an end of a connection"):
     per_warp = (
         optional(flag("stream in, by wgmma: each warp gives slots back, not one thread for its warpgroup"), False)
         .on(takes=_RING)
-        .by(
-            Written(
-                ("pl::per_warp",),
-                "`by_wgmma`: each warp gives slots back by itself, where a warpgroup may pass over some without a "
-                "product by which its warps meet",
-            )
-        )
+        .by(Written(("pl::per_warp",), "`by_wgmma`: each warp gives slots back; some may have no product"))
     )
     cache = (
         optional(
