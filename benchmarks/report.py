@@ -441,11 +441,12 @@ def _decode(path: Path) -> str:
     """One query a sequence: times of a replay, and cuDNN's over the linked kernel's."""
     found = store.read(path)
     rows: list[Sequence[str]] = []
+    measured = [who for who in _DECODERS if any(who in one[_REPLAYS[0]]["us"] for one in found.values())]
     for name, one in found.items():
-        times = [f"{one[how]['us'][who]:.1f}" for how in _REPLAYS for who in _DECODERS]
+        times = [f"{one[how]['us'][who]:.1f}" if who in one[how]["us"] else "–" for how in _REPLAYS for who in measured]
         ratios = [f"{one[how]['ratio'][0]:.3f}" for how in _REPLAYS]
         rows.append((_extents(name), *times, *ratios))
-    header = [f"{how}: {who}, µs" for how in _REPLAYS for who in _DECODERS]
+    header = [f"{how}: {_DECODERS[who]}, µs" for how in _REPLAYS for who in measured]
     means = ", ".join(f"{how} {_mean([one[how]['ratio'][0] for one in found.values()]):.3f}" for how in _REPLAYS)
     with_ = next(iter(found.values()))["with"]
     text = (
@@ -458,7 +459,13 @@ def _decode(path: Path) -> str:
     return "\n".join([*lines, "", text])
 
 
-_REPLAYS, _DECODERS = ("same", "rotated"), ("linked", "cuDNN", "FlashAttention 2")
+_REPLAYS = ("same", "rotated")
+_DECODERS = {
+    "linked": "linked",
+    "cute": "linked, core of CuTe",
+    "cuDNN": "cuDNN",
+    "FlashAttention 2": "FlashAttention 2",
+}
 _SPARSE = ("FlashAttention 4", "FlexAttention, FLASH", "FlexAttention, Triton")
 _ATTENTION = ("linked", "FlashAttention 4", "cuDNN")
 _TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {

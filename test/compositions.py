@@ -435,11 +435,25 @@ ATTENTION_CONTEXT: dict[str, Build] = {
 }
 #: The core that CuTe multiplies in, with parts of the library.
 CUTE = Shape(128, source="attention_core_cute", core="attention_core_cute_{d}")
+#: The one of 16 rows to a tile.
+CUTE_FEW = Shape(16, source="attention_core_cute_few", core="attention_core_cute_few_{d}")
 ATTENTION_CUTE: dict[str, Build] = {
     "attention-cute-dense-128": _attention("dense", 128, shape=CUTE),
     "attention-cute-causal-128-lse": _attention("causal", 128, shape=CUTE, score="softcap", sink="bf16", output="lse"),
     "attention-cute-plan-128-lse": _attention("plan", 128, shape=CUTE, output="lse"),
     "attention-cute-varlen-128-lse": _attention("varlen", 128, shape=CUTE, output="lse"),
+    "attention-cute-split-128-p4": _attention("split", 128, 4, shape=CUTE_FEW),
+    "attention-cute-split-128-p2-capped": _attention("split", 128, 2, shape=CUTE_FEW, score="softcap", sink="f32"),
+    **{
+        f"attention-cute-{v}-{d}-p{pack}-lse": _attention(v, d, pack, shape=CUTE_FEW, output="lse")
+        for v, d, pack in (
+            ("split", 128, 4),
+            ("split-causal", 128, 16),
+            ("split-lengths", 128, 8),
+            ("split-lengths-causal", 128, 4),
+            ("split-lengths", 64, 4),
+        )
+    },
 }
 COMPOSITIONS: dict[str, Build] = (
     GEMMS

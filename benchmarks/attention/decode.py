@@ -5,8 +5,9 @@
 
 Peers are cuDNN and FlashAttention 2, through torch.  Keys and values lie as [B, HK, S, D] for all of them.  Each is
 measured twice: over the same keys in every replay, which stay in the L2 cache where they fit, and over copies in turn
-of more than 200 MB.  Samples of the linked kernel and of the peers are taken in turn; a ratio is cuDNN's time over the
-linked kernel's of one turn, and a mean that of all points.
+of more than 200 MB.  Samples of the linked kernels and of the peers are taken in turn; a ratio is cuDNN's time over the
+linked kernel's of one turn, and a mean that of all points.  Beside the kernel with the library's core stands the one
+with the core of 16 rows written with CuTe, where its package is there.
 """
 
 from __future__ import annotations
@@ -26,18 +27,21 @@ from pipelink import runtime  # noqa: E402
 
 POINTS = ((1, 1024), (1, 8192), (1, 32768), (1, 131072), (8, 8192), (64, 2048), (64, 8192))  # sequences, keys
 HEADS, KV_HEADS, DIMENSION = 32, 8, 128
-KERNEL = "attention-split-128-p4"
+#: By what they are called: with the library's core, whose ratio is kept, and with the one written with CuTe.
+KERNELS = {"linked": "attention-split-128-p4", "cute": "attention-cute-split-128-p4"}
 ROTATED_BYTES = 200e6
 TURNS, SAMPLE_MS = 21, 3.0
 
 
 def link(folder: Path) -> None:
-    """The package that is measured."""
+    """The packages that are measured."""
     from test.compositions import Objects, compose
 
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
-        compose(KERNEL, Objects(Path(made))).link().save(folder / f"{KERNEL}.plk")
+        objects = Objects(Path(made))
+        for kernel in KERNELS.values():
+            compose(kernel, objects).link().save(folder / f"{kernel}.plk")
 
 
 def graph(torch: Any, calls: list[Callable[[], Any]], prepare: Callable[[], None]) -> Any:
@@ -71,7 +75,8 @@ def measure(folder: Path, batch: int, length: int) -> dict[str, Any]:
         torch.randn(copies, batch, KV_HEADS, length, DIMENSION, device="cuda", dtype=torch.bfloat16) for _ in range(2)
     )
     o = torch.full((batch, 1, HEADS, DIMENSION), float("nan"), device="cuda", dtype=torch.bfloat16)
-    kernel = runtime.load(folder / f"{KERNEL}.plk")
+    packages = {name: folder / f"{kernel}.plk" for name, kernel in KERNELS.items()}
+    kernels = {name: runtime.load(path) for name, path in packages.items() if path.is_file() or name == "linked"}
     scale = DIMENSION**-0.5
 
     def given(copy: int) -> dict[str, Any]:
@@ -79,8 +84,8 @@ def measure(folder: Path, batch: int, length: int) -> dict[str, Any]:
             "q": q.transpose(1, 2), "k": k[copy].transpose(1, 2), "v": v[copy].transpose(1, 2), "o": o, "scale": scale,
         }  # fmt: skip
 
-    def linked(copy: int) -> Callable[[], Any]:
-        return lambda: kernel(**given(copy))
+    def linked(kernel: Any) -> Callable[[int], Callable[[], Any]]:
+        return lambda copy: lambda: kernel(**given(copy))
 
     def peer(backend: Any) -> Callable[[int], Callable[[], Any]]:
         def at(copy: int) -> Callable[[], Any]:
@@ -93,14 +98,20 @@ def measure(folder: Path, batch: int, length: int) -> dict[str, Any]:
         return at
 
     makers = {
-        "linked": linked,
+        **{name: linked(kernel) for name, kernel in kernels.items()},
         "cuDNN": peer(SDPBackend.CUDNN_ATTENTION),
         "FlashAttention 2": peer(SDPBackend.FLASH_ATTENTION),
     }
-    linked(0)()
     expected = makers["cuDNN"](0)().transpose(1, 2).float()
-    if not (o.float() - expected).norm() < 6e-3 * expected.norm():  # of both, in bf16
-        raise SystemExit(f"{batch} x {length}: not what cuDNN computes")
+    for name in kernels:
+        o.fill_(float("nan"))
+        makers[name](0)()
+        if not (o.float() - expected).norm() < 6e-3 * expected.norm():  # of both, in bf16
+            raise SystemExit(f"{batch} x {length}, {name}: not what cuDNN computes")
+
+    def prepare() -> None:
+        for kernel in kernels.values():
+            kernel.preload(**given(0))
 
     def sample(made: Any, launches: int) -> float:
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -114,10 +125,7 @@ def measure(folder: Path, batch: int, length: int) -> dict[str, Any]:
 
     found: dict[str, Any] = {"copies": copies, "turns": TURNS, "bytes": bytes_}
     for state, used in (("same", range(1)), ("rotated", range(copies))):
-        graphs = {
-            name: graph(torch, [maker(copy) for copy in used], lambda: kernel.preload(**given(0)))
-            for name, maker in makers.items()
-        }
+        graphs = {name: graph(torch, [maker(copy) for copy in used], prepare) for name, maker in makers.items()}
         launches = {name: max(1, int(SAMPLE_MS * 1e3 / sample(made, 2))) for name, made in graphs.items()}
         times: dict[str, list[float]] = {name: [] for name in graphs}
         for number in range(TURNS):
@@ -126,7 +134,7 @@ def measure(folder: Path, batch: int, length: int) -> dict[str, Any]:
         ratio = timing.interval([p / q for p, q in zip(times["cuDNN"], times["linked"], strict=True)])
         us = {name: round(statistics.median(taken), 2) for name, taken in times.items()}
         found[state] = {"us": us, "ratio": [round(value, 4) for value in ratio]}
-    found["with"] = {**timing.machine(), "toolkit": kernel.package.manifest["targets"][0]["toolkit"]}
+    found["with"] = {**timing.machine(), "toolkit": kernels["linked"].package.manifest["targets"][0]["toolkit"]}
     return found
 
 

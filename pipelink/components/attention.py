@@ -95,7 +95,7 @@ SINKS: Final = {
     "f16": "attention_sinks_f16",
 }
 #: What is written: how the components' names go on behind the variant's ``output``.
-OUTPUTS: Final = {"o": "_{d}{e}", "lse": "_lse_{d}{e}"}
+OUTPUTS: Final = {"o": "_{d}{e}{r}", "lse": "_lse_{d}{e}{r}"}
 #: How many heads that share keys and values may stand as rows of a query, in variants that split.
 PACKS: Final = (1, 2, 4, 8, 16)
 #: Keys of a page, in variants of sequences with lengths of their own.
@@ -128,6 +128,7 @@ def add_attention(
         "rows": shape.queries,
         "k": "" if shape.keys == 128 else f"_k{shape.keys}",
         "e": "" if element == "bf16" else f"_{element}",
+        "r": "" if shape.queries == SHAPES[dimension].queries else f"_r{shape.queries}",
     }
 
     def add(source: str, component: str) -> Instance:
@@ -136,9 +137,9 @@ def add_attention(
 
     loader = parts.loader
     if page is not None:
-        loader = f"attention_loader_paged/attention_loader_paged_{page}_{pack}_{{d}}{{e}}"
+        loader = f"attention_loader_paged/attention_loader_paged_{page}_{pack}_{{d}}{{e}}{{r}}"
     elif pack != 1:
-        loader = f"attention_loader_packed/attention_loader_packed_{pack}_{{d}}{{e}}"
+        loader = f"attention_loader_packed/attention_loader_packed_{pack}_{{d}}{{e}}{{r}}"
     load = add("attention_loader", loader)
     if gpus is not None:
         bring = add("attention_context_loader", f"attention_bring_{gpus}_{{d}}{{e}}")

@@ -111,6 +111,7 @@
   PLC_SPLIT_WALKER(plc::attention_split_lengths_causal_##ROWS, ROWS, __VA_ARGS__, true, PLC_SPLIT_OWN_LENGTH_,         \
                    PLC_SPLIT_OWN_DECLARED_, PLC_SPLIT_OWN_STRETCHES_)
 PLC_SPLIT_WALKERS(128, true, false)
+PLC_SPLIT_WALKERS(16, false, false)
 PLC_SPLIT_WALKERS(192, false, true)  // skipping would take registers that are not there
 
 // Query r looks at the keys up to r + keys - queries.

@@ -107,14 +107,16 @@ __device__ __forceinline__ void store_rows(char* const (&to)[2], const pl::fragm
 }
 }  // namespace plc
 
-// LOG_SUM(batch, head, query, value) and what it takes, WHERE, are nothing where the logarithms are not wanted.
-#define PLC_SPLIT_OUTPUT(NAME, ELEMENT, ROWS, D, WHERE, LOG_SUM)                                                       \
+// WARPS call it: those with 16 of the ROWS of a tile each, and where there are more, others, whose rows are behind the
+// tile's and for nobody, which help to add up.  LOG_SUM(batch, head, query, value) and what it takes, WHERE, are nothing
+// where the logarithms are not wanted.
+#define PLC_SPLIT_OUTPUT(NAME, ELEMENT, ROWS, WARPS, D, WHERE, LOG_SUM)                                                \
   PL_COMPONENT(NAME) {                                                                                                 \
     PL_ANSWER(store, void(pl::fragment<float, D / 2>&, plc::row_pair&, plc::attention_tile, int));                     \
     PL_REQUIRE(plc_tile_queries, ROWS);                                                                                \
     PL_REQUIRE(plc_parts, "neighbours");                                                                               \
     PL_SMEM(last, int);                                                                                                \
-    PL_BARRIER(met, pl::threads<ROWS * 2>);                                                                            \
+    PL_BARRIER(met, pl::threads<WARPS * 32>);                                                                          \
     PL_PARAM(pack, int);                                                                                               \
     PL_PARAM(group, int);                                                                                              \
     PL_PARAM(queries, int);                                                                                            \
@@ -150,8 +152,9 @@ __device__ __forceinline__ void store_rows(char* const (&to)[2], const pl::fragm
     }                                                                                                                  \
     PL_DEFINE(store)(pl::self self, pl::fragment<float, D / 2>& values, plc::row_pair& log_sum,                        \
                      plc::attention_tile tile, int row) -> void {                                                      \
-      const int lane = threadIdx.x % 32, begin = row % ROWS, tile_row = row - begin;                                   \
+      const int lane = threadIdx.x % 32, tile_row = tile.m * ROWS, begin = row - tile_row;                             \
       if (plc::uniform(tile.parts == 1)) {                                                                             \
+        if (WARPS * 16 > ROWS && begin >= ROWS) return;                                                                \
         char* to[2];                                                                                                   \
         _Pragma("unroll") for (int h = 0; h < 2; ++h) {                                                                \
           const int r = row + lane / 4 + 8 * h;                                                                        \
@@ -164,7 +167,7 @@ __device__ __forceinline__ void store_rows(char* const (&to)[2], const pl::fragm
       const plc::split_parts<ROWS, D> parts{partial(self), partial_sums(self), plc::volatile_cta() - tile.part};       \
       _Pragma("unroll") for (int h = 0; h < 2; ++h) {                                                                  \
         const int at = begin + lane / 4 + 8 * h;                                                                       \
-        if (!place(self, tile, tile_row + at)) continue;                                                               \
+        if ((WARPS * 16 > ROWS && at >= ROWS) || !place(self, tile, tile_row + at)) continue;                          \
         float2* to = reinterpret_cast<float2*>(parts.value(tile.part, at)) + lane % 4;                                 \
         _Pragma("unroll") for (int g = 0; g < D / 8; ++g) to[4 * g] = {values[4 * g + 2 * h], values[4 * g + 2 * h + 1]};\
         if (lane % 4 == 0) parts.log_sums[parts.row(tile.part, at)] = log_sum[h];                                      \
@@ -179,7 +182,7 @@ __device__ __forceinline__ void store_rows(char* const (&to)[2], const pl::fragm
       if (!plc::uniform(*last(self) != 0)) return;                                                                     \
       __threadfence();                                                                                                 \
       if (begin + lane == 0) arrived(self)[parts.first] = 0;                                                           \
-      for (int at = begin / 16; at < ROWS; at += ROWS / 16) {                                                          \
+      for (int at = begin / 16; at < ROWS; at += WARPS) {                                                              \
         char* to = place(self, tile, tile_row + at);                                                                   \
         if (!to) continue;                                                                                             \
         plc::split_columns<D / 32> all;                                                                                \
@@ -202,10 +205,14 @@ __device__ __forceinline__ void store_rows(char* const (&to)[2], const pl::fragm
   PL_BIND(lse_batch, "stride(lse, 0)");                                                                                \
   PL_BIND(lse_head, "stride(lse, 1)")
 
-#define PLC_SPLIT_OUTPUTS(ELEMENT, ROWS, D, NAME)                                                                      \
-  PLC_SPLIT_OUTPUT(plc::attention_split_store_##NAME, ELEMENT, ROWS, D, PLC_SPLIT_NO_SUM_DECLARED, PLC_SPLIT_NO_SUM)   \
-  PLC_SPLIT_OUTPUT(plc::attention_split_store_lse_##NAME, ELEMENT, ROWS, D, PLC_SPLIT_SUM_DECLARED, PLC_SPLIT_SUM)
-PLC_SPLIT_OUTPUTS(pl::bf16, 128, 128, 128)
-PLC_SPLIT_OUTPUTS(pl::bf16, 192, 64, 64)
-PLC_SPLIT_OUTPUTS(pl::f16, 128, 128, 128_f16)
-PLC_SPLIT_OUTPUTS(pl::f16, 192, 64, 64_f16)
+#define PLC_SPLIT_OUTPUTS(ELEMENT, ROWS, WARPS, D, NAME)                                                               \
+  PLC_SPLIT_OUTPUT(plc::attention_split_store_##NAME, ELEMENT, ROWS, WARPS, D, PLC_SPLIT_NO_SUM_DECLARED,              \
+                   PLC_SPLIT_NO_SUM)                                                                                   \
+  PLC_SPLIT_OUTPUT(plc::attention_split_store_lse_##NAME, ELEMENT, ROWS, WARPS, D, PLC_SPLIT_SUM_DECLARED,             \
+                   PLC_SPLIT_SUM)
+PLC_SPLIT_OUTPUTS(pl::bf16, 128, 8, 128, 128)
+PLC_SPLIT_OUTPUTS(pl::bf16, 192, 12, 64, 64)
+PLC_SPLIT_OUTPUTS(pl::f16, 128, 8, 128, 128_f16)
+PLC_SPLIT_OUTPUTS(pl::f16, 192, 12, 64, 64_f16)
+PLC_SPLIT_OUTPUTS(pl::bf16, 16, 16, 128, 128_r16)
+PLC_SPLIT_OUTPUTS(pl::bf16, 16, 16, 64, 64_r16)

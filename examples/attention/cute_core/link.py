@@ -1,8 +1,8 @@
-"""PipeLink's attention with the core that is written with CuTe: o = attention(q, k, v), bf16, heads of 128.
+"""PipeLink's attention with a core that is written with CuTe: o = attention(q, k, v), bf16, heads of 128.
 
 ``python examples/attention/cute_core/link.py OBJECTS OUTPUT.plk [VARIANT]``: what is missing in folder OBJECTS is
 compiled into it, the library's parts and this folder's core.  VARIANT is one of ``pipelink.components.attention``;
-``causal`` if left out.
+``causal`` if left out.  Those that split take the core for few queries, and make rows of four heads.
 """
 
 import sys
@@ -15,13 +15,15 @@ from pipelink.components.gemm import Composer, Objects
 
 HERE = Path(__file__).resolve().parent
 CORE = Shape(queries=128, source="attention_core_cute", core="attention_core_cute_{d}")
+FEW = Shape(queries=16, source="attention_core_cute_few", core="attention_core_cute_few_{d}")
 
 
 def compose(objects: Path, variant: str) -> pipelink.Kernel:
     """The kernel: the library's with another core."""
     objects.mkdir(parents=True, exist_ok=True)
     kernel = pipelink.Kernel("attention", target="sm_90a")
-    add_attention(Composer(kernel, Objects(objects, (components.FOLDER, HERE))), variant, 128, shape=CORE)
+    shape, pack = (FEW, 4) if variant.startswith("split") else (CORE, 1)
+    add_attention(Composer(kernel, Objects(objects, (components.FOLDER, HERE))), variant, 128, shape=shape, pack=pack)
     return kernel
 
 

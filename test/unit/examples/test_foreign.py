@@ -45,17 +45,18 @@ def test_numba_mask(objects: Path, tmp_path: Path) -> None:
     assert selects >= 4 * 64  # with the causal mask's: both of the first block, and both of the others
 
 
-def test_cute_core(objects: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("variant", "product"), [("causal", "HGMMA"), ("split-lengths", "HMMA")])
+def test_cute_core(objects: Path, tmp_path: Path, variant: str, product: str) -> None:
     """Both products of a block are tensor-core instructions of the core, and nothing is called."""
     folder = tmp_path / "objects"
     folder.mkdir()
     for path in objects.glob("*.o"):
         (folder / path.name).symlink_to(path)
     script, package = EXAMPLES / "attention" / "cute_core" / "link.py", tmp_path / "cute.plk"
-    audit = run(sys.executable, script, folder, package, "causal")
+    audit = run(sys.executable, script, folder, package, variant)
     assert re.search(r"^  calls +none +none +ok$", audit, re.MULTILINE)
     code = sass.read(zipfile.ZipFile(package).read("sm_90a.cubin"))
-    assert sum(instruction.mnemonic.startswith("HGMMA") for instruction in code.instructions) >= 32
+    assert sum(instruction.mnemonic.startswith(product) for instruction in code.instructions) >= 32
 
 
 def test_cufftdx(tmp_path: Path) -> None:
