@@ -369,6 +369,15 @@ ATTENTION_LISTS: dict[str, Build] = {
     for v in ("blocks", "blocks-causal", "plan", "plan-causal")
     for d in (64, 128)
 }
+#: Parts in f32, and what puts them together.
+ATTENTION_PARTIAL: dict[str, Build] = {
+    **{f"attention-dense-{d}-partial": _attention("dense", d, output="partial") for d in attention.SHAPES},
+    "attention-varlen-causal-128-f16-partial": _attention("varlen-causal", 128, element="f16", output="partial"),
+    "attention-split-128-p4-partial": _attention("split", 128, 4, output="partial"),
+    "attention-split-64-p8-partial": _attention("split", 64, 8, output="partial"),
+    **{f"attention-merge-{d}": lambda c, d=d: attention.add_merge(c, d) for d in attention.SHAPES},
+    "attention-merge-128-f16": lambda c: attention.add_merge(c, 128, element="f16"),
+}
 #: Keys shared among CTAs; behind ``p`` how many heads stand as rows of a query.
 ATTENTION_SPLIT: dict[str, Build] = {
     "attention-split-128-p4": _attention("split", 128, 4),
@@ -464,6 +473,7 @@ COMPOSITIONS: dict[str, Build] = (
     | ATTENTION_PARTS
     | ATTENTION_LISTS
     | ATTENTION_SPLIT
+    | ATTENTION_PARTIAL
     | ATTENTION_PAGED
     | ATTENTION_CONTEXT
     | CLUSTERS

@@ -56,4 +56,5 @@ SOURCES: Final[dict[str, tuple[str, ...]]] = {
     "attention_sinks": ("sm_80",),
     "attention_outputs": ("sm_80",),
     "attention_combine": ("sm_80",),
+    "attention_merge": ("sm_80",),
 }

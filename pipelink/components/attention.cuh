@@ -55,6 +55,16 @@ using scores = scores_of<attention_columns>;
 // A number of each of a lane's two queries, l / 4 and l / 4 + 8.
 using row_pair = pl::fragment<float, 2>;
 
+// Elements of 16 bits have a name alone, so this is how one goes on in memory.
+template <class Element>
+constexpr int bytes_of = 2;
+template <>
+constexpr int bytes_of<float> = 4;
+template <class Element>
+__device__ __forceinline__ Element* behind(Element* first, long long elements) {
+  return reinterpret_cast<Element*>(reinterpret_cast<char*>(first) + bytes_of<Element> * elements);
+}
+
 __device__ __forceinline__ float minus_infinity() { return __int_as_float(0xFF800000); }
 
 template <class Element, int Rows, int D>
@@ -408,7 +418,7 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
     PL_BIND(map_v, "v");                                                                                               \
     PL_DERIVE(most_keys, "SK");                                                                                        \
     PL_ENTRY(load) {                                                                                                   \
-      plc::load_attention(                                                                                                 \
+      plc::load_attention(                                                                                             \
           [=](int i) { return work(self, i); },                                                                        \
           [=](plc::attention_tile tile, int j) { return blocks(self, tile, j, tile.m * ROWS); },                       \
           [=](plc::attention_tile t) {                                                                                 \
@@ -422,9 +432,9 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
           });                                                                                                          \
     }                                                                                                                  \
   }
-#define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, KEYS, D) \
+#define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, KEYS, D)                                                             \
   PLC_ATTENTION_LOADER_ROWS_(NAME, ELEMENT, ROWS, KEYS, D, 1, static_assert(true, ""))
-#define PLC_ATTENTION_LOADER_PACKED(NAME, ELEMENT, ROWS, KEYS, D, PACK) \
+#define PLC_ATTENTION_LOADER_PACKED(NAME, ELEMENT, ROWS, KEYS, D, PACK)                                                \
   PLC_ATTENTION_LOADER_ROWS_(NAME, ELEMENT, ROWS, KEYS, D, PACK, PL_REQUIRE(plc_rows, "packed"))
 
 // The steps of a tile, with those by which warpgroups take turns.

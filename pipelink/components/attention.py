@@ -95,7 +95,7 @@ SINKS: Final = {
     "f16": "attention_sinks_f16",
 }
 #: What is written: how the components' names go on behind the variant's ``output``.
-OUTPUTS: Final = {"o": "_{d}{e}{r}", "lse": "_lse_{d}{e}{r}"}
+OUTPUTS: Final = {"o": "_{d}{e}{r}", "lse": "_lse_{d}{e}{r}", "partial": "_lse_{d}_f32{r}"}
 #: How many heads that share keys and values may stand as rows of a query, in variants that split.
 PACKS: Final = (1, 2, 4, 8, 16)
 #: Keys of a page, in variants of sequences with lengths of their own.
@@ -158,3 +158,8 @@ def add_attention(
     kernel.connect(core.mask, add("attention_masks", parts.mask).mask)
     kernel.connect(core.sink, add("attention_sinks", SINKS[sink]).sink)
     kernel.connect(core.store, add("attention_outputs", parts.output + OUTPUTS[output]).store)
+
+
+def add_merge(c: Composer, dimension: int, *, element: str = "bf16") -> None:
+    """Add what puts together the parts that kernels with output ``partial`` have written."""
+    c.add("attention_merge", f"attention_merge_{dimension}" + ("" if element == "bf16" else f"_{element}"))

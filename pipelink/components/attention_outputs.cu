@@ -1,4 +1,5 @@
-// What becomes of a tile of attention: O in bf16 or f16, and the logarithms of the rows' sums where they are wanted.
+// What becomes of a tile of attention: O in bf16 or f16, and the logarithms of the rows' sums where they are wanted; or both
+// in f32, as a part that attention_merge.cu puts together with others.
 #include "attention_output.cuh"
 
 #define PLC_ATTENTION_OUTPUT(NAME, ELEMENT, D)                                                                         \
@@ -32,3 +33,6 @@ PLC_ATTENTION_OUTPUT(plc::attention_store_256_f16, pl::f16, 256)
 PLC_ATTENTION_OUTPUT_LSE(plc::attention_store_lse_64_f16, pl::f16, 64)
 PLC_ATTENTION_OUTPUT_LSE(plc::attention_store_lse_128_f16, pl::f16, 128)
 PLC_ATTENTION_OUTPUT_LSE(plc::attention_store_lse_256_f16, pl::f16, 256)
+PLC_ATTENTION_OUTPUT_LSE(plc::attention_store_lse_64_f32, float, 64)
+PLC_ATTENTION_OUTPUT_LSE(plc::attention_store_lse_128_f32, float, 128)
+PLC_ATTENTION_OUTPUT_LSE(plc::attention_store_lse_256_f32, float, 256)

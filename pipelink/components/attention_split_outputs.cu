@@ -1,10 +1,10 @@
 // What becomes of tiles whose keys neighbouring CTAs share, and whose rows are queries times `pack` heads: O in bf16 or
-// f16, and the logarithms of the rows' sums where they are wanted.
+// f16, and the logarithms of the rows' sums where they are wanted; or both in f32, for attention_merge.cu.
 //
 // A tile that has one part is rounded and stored.  Of any other, each CTA leaves its part in a workspace, in f32, and
 // the last to arrive adds all of them up, in the order of the keys, whoever was last: a warp a row.  Nobody waits for
 // anybody else.  The counters are back at 0 when the kernel ends.
-#include "attention.cuh"
+#include "attention_parts.cuh"
 
 namespace plc {
 // Where the parts of `Rows` rows of `Columns` are.  A CTA has two at most: the first of a tile in one place, any other in
@@ -21,89 +21,27 @@ struct split_parts {
   }
 };
 
-// Some neighbouring columns of a row.
-template <int N>
-struct split_columns {
-  float of[N];
-};
-__device__ __forceinline__ split_columns<4> load_columns(const float* from, split_columns<4>) {
-  const float4 x = __ldcg(reinterpret_cast<const float4*>(from));
-  return {x.x, x.y, x.z, x.w};
-}
-__device__ __forceinline__ split_columns<2> load_columns(const float* from, split_columns<2>) {
-  const float2 x = __ldcg(reinterpret_cast<const float2*>(from));
-  return {x.x, x.y};
-}
-
-// Adds up the parts of a row, by one warp: of lane l columns l * N up to (l + 1) * N, and the logarithm of the sum.
-template <int N, class Parts>
-__device__ __forceinline__ float add_parts(split_columns<N>& sum, const Parts& parts, int count, int row) {
-  constexpr int At = 8;  // parts that are under way together
-  const int lane = threadIdx.x % 32;
-  float top = minus_infinity(), weight = 0.f;
-  sum = {};
-#pragma unroll 1
-  for (int first = 0; first < count; first += 32) {
-    const int own = first + lane;
-    float log_sum = minus_infinity(), most;
-    if (own < count) log_sum = __ldcg(parts.log_sums + parts.row(own, row));
-#pragma unroll 1
-    for (int part = first; part < min(first + 32, count); part += At) {
-      split_columns<N> values[At];
-#pragma unroll
-      for (int k = 0; k < At; ++k)  // what lies behind the last has weight 0, and is the last again
-        values[k] = load_columns(parts.value(min(part + k, count - 1), row) + lane * N, split_columns<N>{});
-      if (part == first) {
-        most = log_sum;
-#pragma unroll
-        for (int by = 16; by; by /= 2) most = fmaxf(most, __shfl_xor_sync(~0u, most, by));
-        most = fmaxf(most, top);
-        const float by = top == minus_infinity() ? 0.f : __expf(top - most);
-        weight *= by, top = most;
-#pragma unroll
-        for (int n = 0; n < N; ++n) sum.of[n] *= by;
-        log_sum = log_sum == minus_infinity() ? 0.f : __expf(log_sum - most);  // from here on its part's weight
-        weight += log_sum;
-      }
-#pragma unroll
-      for (int k = 0; k < At; ++k) {
-        const float by = __shfl_sync(~0u, log_sum, (part + k) % 32);
-#pragma unroll
-        for (int n = 0; n < N; ++n) sum.of[n] += by * values[k].of[n];
-      }
-    }
-  }
-#pragma unroll
-  for (int by = 16; by; by /= 2) weight += __shfl_xor_sync(~0u, weight, by);
-  const float by = weight > 0.f ? 1.f / weight : 0.f;
-#pragma unroll
-  for (int n = 0; n < N; ++n) sum.of[n] *= by;
-  return weight > 0.f ? top + __logf(weight) : minus_infinity();
-}
-
-template <class Element>
-__device__ __forceinline__ void store_columns(char* to, const split_columns<4>& x) {
-  *reinterpret_cast<uint2*>(to) = {words<Element>::pack(x.of[0], x.of[1]), words<Element>::pack(x.of[2], x.of[3])};
-}
-template <class Element>
-__device__ __forceinline__ void store_columns(char* to, const split_columns<2>& x) {
-  *reinterpret_cast<unsigned*>(to) = words<Element>::pack(x.of[0], x.of[1]);
-}
-
-// Rounds 16 rows, of which a lane knows where its two begin, or null, and stores them.  Called by whole warps.
+// Stores 16 rows, of which a lane knows where its two begin, or null, rounded to a type of 16 bits or as they are.  Called
+// by whole warps.
 template <class Element, int N>
-__device__ __forceinline__ void store_rows(char* const (&to)[2], const pl::fragment<float, N>& values) {
-  const int column = threadIdx.x % 4 * 8;
+__device__ __forceinline__ void store_rows(Element* const (&to)[2], const pl::fragment<float, N>& values) {
+  const int lane = threadIdx.x % 4;
 #pragma unroll
   for (int h = 0; h < 2; ++h)
 #pragma unroll
-    for (int g = 0; g < N / 4; g += 4) {
-      unsigned w[4];
+    for (int g = 0; g < N / 4; g += 4)
+      if constexpr (bytes_of<Element> == 4) {
 #pragma unroll
-      for (int j = 0; j < 4; ++j) w[j] = words<Element>::pack(values[4 * (g + j) + 2 * h], values[4 * (g + j) + 2 * h + 1]);
-      transpose_quad(w);
-      if (to[h]) *reinterpret_cast<uint4*>(to[h] + 2 * (8 * g + column)) = {w[0], w[1], w[2], w[3]};
-    }
+        for (int j = g; j < g + 4; ++j)
+          if (to[h]) reinterpret_cast<float2*>(to[h])[4 * j + lane] = {values[4 * j + 2 * h], values[4 * j + 2 * h + 1]};
+      } else {
+        unsigned w[4];
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+          w[j] = words<Element>::pack(values[4 * (g + j) + 2 * h], values[4 * (g + j) + 2 * h + 1]);
+        transpose_quad(w);
+        if (to[h]) *reinterpret_cast<uint4*>(behind(to[h], 8 * (g + lane))) = {w[0], w[1], w[2], w[3]};
+      }
 }
 }  // namespace plc
 
@@ -137,13 +75,13 @@ __device__ __forceinline__ void store_rows(char* const (&to)[2], const pl::fragm
     PL_WORKSPACE(partial_sums, "split_ctas * 2 * 4 * " #ROWS, pl::uninitialised);                                      \
     PL_WORKSPACE(arrived, "split_ctas * 4", pl::cleared_once);                                                         \
     WHERE;                                                                                                             \
-    PL_PROTOCOL(store, "choose shared_keys { met.sync; last.write by 1 thread; met.sync; last.read; } or { }");                    \
+    PL_PROTOCOL(store, "choose shared_keys { met.sync; last.write by 1 thread; met.sync; last.read; } or { }");        \
     /* Where the row begins in O, or null of one that is for nobody. */                                                \
-    static __device__ __forceinline__ char* place(pl::self self, const plc::attention_tile& tile, int row) {           \
+    static __device__ __forceinline__ ELEMENT* place(pl::self self, const plc::attention_tile& tile, int row) {        \
       const int shift = __ffs(pack(self)) - 1, query = row >> shift;                                                   \
       const int of = row & (pack(self) - 1), head = tile.head + of;                                                    \
       if (query >= queries(self) || tile.head % group(self) + of >= group(self)) return nullptr;                       \
-      return reinterpret_cast<char*>(o(self)) + 2 * (static_cast<long long>(tile.batch) * o_batch(self) +              \
+      return plc::behind(o(self), static_cast<long long>(tile.batch) * o_batch(self) +                                 \
              static_cast<long long>(tile.q_begin + query) * o_row(self) + head * o_head(self));                        \
     }                                                                                                                  \
     static __device__ __forceinline__ void keep_sum(pl::self self, const plc::attention_tile& tile, int row, float sum) {\
@@ -155,13 +93,13 @@ __device__ __forceinline__ void store_rows(char* const (&to)[2], const pl::fragm
       const int lane = threadIdx.x % 32, tile_row = tile.m * ROWS, begin = row - tile_row;                             \
       if (plc::uniform(tile.parts == 1)) {                                                                             \
         if (WARPS * 16 > ROWS && begin >= ROWS) return;                                                                \
-        char* to[2];                                                                                                   \
+        ELEMENT* to[2];                                                                                                \
         _Pragma("unroll") for (int h = 0; h < 2; ++h) {                                                                \
           const int r = row + lane / 4 + 8 * h;                                                                        \
           to[h] = place(self, tile, r);                                                                                \
           if (to[h] && lane % 4 == 0) keep_sum(self, tile, r, log_sum[h]);                                             \
         }                                                                                                              \
-        plc::store_rows<ELEMENT>(to, values);                                                                          \
+        plc::store_rows(to, values);                                                                                   \
         return;                                                                                                        \
       }                                                                                                                \
       const plc::split_parts<ROWS, D> parts{partial(self), partial_sums(self), plc::volatile_cta() - tile.part};       \
@@ -183,11 +121,11 @@ __device__ __forceinline__ void store_rows(char* const (&to)[2], const pl::fragm
       __threadfence();                                                                                                 \
       if (begin + lane == 0) arrived(self)[parts.first] = 0;                                                           \
       for (int at = begin / 16; at < ROWS; at += WARPS) {                                                              \
-        char* to = place(self, tile, tile_row + at);                                                                   \
+        ELEMENT* to = place(self, tile, tile_row + at);                                                                \
         if (!to) continue;                                                                                             \
         plc::split_columns<D / 32> all;                                                                                \
         const float sum = plc::add_parts(all, parts, tile.parts, at);                                                  \
-        plc::store_columns<ELEMENT>(to + lane * (D / 16), all);                                                        \
+        plc::store_columns(plc::behind(to, lane * (D / 32)), all);                                                     \
         if (lane == 0) keep_sum(self, tile, tile_row + at, sum);                                                       \
       }                                                                                                                \
     }                                                                                                                  \
@@ -216,3 +154,7 @@ PLC_SPLIT_OUTPUTS(pl::f16, 128, 8, 128, 128_f16)
 PLC_SPLIT_OUTPUTS(pl::f16, 192, 12, 64, 64_f16)
 PLC_SPLIT_OUTPUTS(pl::bf16, 16, 16, 128, 128_r16)
 PLC_SPLIT_OUTPUTS(pl::bf16, 16, 16, 64, 64_r16)
+PLC_SPLIT_OUTPUT(plc::attention_split_store_lse_128_f32, float, 128, 8, 128, PLC_SPLIT_SUM_DECLARED, PLC_SPLIT_SUM)
+PLC_SPLIT_OUTPUT(plc::attention_split_store_lse_64_f32, float, 192, 12, 64, PLC_SPLIT_SUM_DECLARED, PLC_SPLIT_SUM)
+PLC_SPLIT_OUTPUT(plc::attention_split_store_lse_128_f32_r16, float, 16, 16, 128, PLC_SPLIT_SUM_DECLARED, PLC_SPLIT_SUM)
+PLC_SPLIT_OUTPUT(plc::attention_split_store_lse_64_f32_r16, float, 16, 16, 64, PLC_SPLIT_SUM_DECLARED, PLC_SPLIT_SUM)
