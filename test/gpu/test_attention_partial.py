@@ -1,6 +1,7 @@
 """Attention over keys in several parts, each by a launch of its own, and the kernel that puts the parts together."""
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ def test_shards_of_keys(
     parts = torch.full((len(cuts) - 1, b, sq, h, dimension), float("nan"), device="cuda")
     sums = torch.full((len(cuts) - 1, b, h, sq), float("nan"), device="cuda")
     kernel, scale = runtime.load(package(f"attention-{name}-partial")), dimension**-0.5
-    for n, (begin, end) in enumerate(zip(cuts, cuts[1:], strict=False)):
+    for n, (begin, end) in enumerate(pairwise(cuts)):
         shard = {"k": k[:, begin:end].contiguous(), "v": v[:, begin:end].contiguous()}
         if begin == end:  # nobody launches for nothing
             parts[n], sums[n] = 0, -math.inf
