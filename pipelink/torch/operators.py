@@ -212,9 +212,9 @@ def register(
 
 def launch(kernel: Kernel, values: dict[str, Any]) -> None:
     """Launch, and keep a workspace ready for a capture that may follow."""
-    if kernel.contract.workspaces and not torch.cuda.is_current_stream_capturing():
-        kernel.preload(**values)
     kernel(**values)
+    if kernel.contract.workspaces and not torch.cuda.is_current_stream_capturing():
+        kernel.preload(**values)  # behind the launch, which takes what was ready for the stream's own
 
 
 @lru_cache(maxsize=128)
