@@ -38,6 +38,8 @@ def test_variants_are_linked_from_one_core(objects: Objects, linked_images: list
     and the last composition show it."""
     cores: dict[str, list[str]] = defaultdict(list)
     for name in NAMES:
+        if name.startswith("attention-merge"):  # a kernel without a core
+            continue
         own = replace(objects, made={})
         compose(name, own)
         (core,) = (source for source in own.made if source.startswith("attention_core"))
