@@ -464,6 +464,27 @@ ATTENTION_CUTE: dict[str, Build] = {
         )
     },
 }
+#: Keys and values of e4m3.
+ATTENTION_KV8: dict[str, Build] = {
+    "attention-kv8-split-128-p4": _attention("split", 128, 4, kv="e4m3"),
+    **{
+        f"attention-kv8-{v}-{d}-p{pack}-lse": _attention(v, d, pack, kv="e4m3", output="lse")
+        for v, d, pack in (
+            ("dense", 128, 1),
+            ("causal", 128, 1),
+            ("causal", 64, 1),
+            ("split", 128, 4),
+            ("split", 64, 8),
+            ("split-lengths", 128, 8),
+        )
+    },
+    "attention-kv8-dense-64-f16": _attention("dense", 64, element="f16", kv="e4m3"),
+    "attention-kv8-split-causal-128-p4-f16": _attention("split-causal", 128, 4, element="f16", kv="e4m3"),
+    "attention-kv8-cute-split-128-p4-lse": _attention("split", 128, 4, shape=CUTE_FEW, kv="e4m3", output="lse"),
+    "attention-kv8-cute-split-lengths-64-p8-lse": _attention(
+        "split-lengths", 64, 8, shape=CUTE_FEW, kv="e4m3", output="lse"
+    ),
+}
 COMPOSITIONS: dict[str, Build] = (
     GEMMS
     | ATTENTION
@@ -475,6 +496,7 @@ COMPOSITIONS: dict[str, Build] = (
     | ATTENTION_SPLIT
     | ATTENTION_PARTIAL
     | ATTENTION_PAGED
+    | ATTENTION_KV8
     | ATTENTION_CONTEXT
     | CLUSTERS
     | STAGED

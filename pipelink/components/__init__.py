@@ -47,6 +47,7 @@ SOURCES: Final[dict[str, tuple[str, ...]]] = {
     "attention_lists": ("sm_80",),
     "attention_loader_packed": ("sm_90",),
     "attention_loader_paged": ("sm_90",),
+    "attention_e4m3": ("sm_90",),
     "attention_split": ("sm_80",),
     "attention_split_outputs": ("sm_80",),
     "attention_masks": ("sm_80",),

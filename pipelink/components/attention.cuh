@@ -388,11 +388,12 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
 
 // The ports of loader and core, by element, queries of a tile, keys of a block and head dimension.
 // PACK: that many heads of Q, which share one of K and V, stand as rows of one query in a tile; a power of two.
-#define PLC_ATTENTION_LOADER_ENDS_(ELEMENT, ROWS, KEYS, D, PACK)                                                       \
+// Behind them the type of k and v.
+#define PLC_ATTENTION_LOADER_ENDS_OF_(ELEMENT, ROWS, D, PACK, ...)                                                     \
   PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);                                                  \
   PL_OUT(q, plc::attention_rows<ELEMENT, ROWS, D>, pl::ring<1, 2>, pl::by_tma);                                        \
-  PL_OUT(k, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_tma);                                        \
-  PL_OUT(v, plc::attention_rows<ELEMENT, KEYS, D>, pl::ring<2, 4>, pl::by_tma);                                        \
+  PL_OUT(k, __VA_ARGS__, pl::ring<2, 4>, pl::by_tma);                                                                  \
+  PL_OUT(v, __VA_ARGS__, pl::ring<2, 4>, pl::by_tma);                                                                  \
   PL_CALL(work, plc::attention_tile(int));                                                                             \
   PL_CALL(blocks, plc::attention_block(plc::attention_tile, int, int));                                                \
   PL_PARAM(map_q, pl::tensor_map<q, 0, pl::box<1, ROWS / PACK, PACK, 64>>);                                            \
@@ -400,11 +401,14 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
   PL_BIND(map_q, "q");                                                                                                 \
   PL_DERIVE(pack, #PACK);                                                                                              \
   PL_DERIVE(q_tiles, "ceildiv(SQ * " #PACK ", " #ROWS ")")
+#define PLC_ATTENTION_LOADER_ENDS_(ELEMENT, ROWS, KEYS, D, PACK) \
+  PLC_ATTENTION_LOADER_ENDS_OF_(ELEMENT, ROWS, D, PACK, plc::attention_rows<ELEMENT, KEYS, D>)
+#define PLC_ATTENTION_LOADER_STEPS_                                        \
+  "repeat work { q.acquire; q.copy; choose some { k.acquire; k.copy; "     \
+  "repeat blocks { k.acquire; k.copy; v.acquire; v.copy; } v.acquire; v.copy; } or { } }"
 #define PLC_ATTENTION_LOADER_PORTS_(ELEMENT, ROWS, KEYS, D, PACK)                                                      \
   PLC_ATTENTION_LOADER_ENDS_(ELEMENT, ROWS, KEYS, D, PACK);                                                            \
-  PL_PROTOCOL(load,                                                                                                    \
-              "repeat work { q.acquire; q.copy; choose some { k.acquire; k.copy; "                                     \
-              "repeat blocks { k.acquire; k.copy; v.acquire; v.copy; } v.acquire; v.copy; } or { } }")
+  PL_PROTOCOL(load, PLC_ATTENTION_LOADER_STEPS_)
 
 #define PLC_ATTENTION_LOADER_ROWS_(NAME, ELEMENT, ROWS, KEYS, D, PACK, WHERE)                                          \
   PL_COMPONENT(NAME) {                                                                                                 \

@@ -100,6 +100,8 @@ OUTPUTS: Final = {"o": "_{d}{e}{r}", "lse": "_lse_{d}{e}{r}", "partial": "_lse_{
 PACKS: Final = (1, 2, 4, 8, 16)
 #: Keys of a page, in variants of sequences with lengths of their own.
 PAGES: Final = (16, 64, 256)
+#: Elements of keys and values: those of queries and O, or e4m3.
+KEYS_VALUES: Final = ("same", "e4m3")
 #: How many GPUs may share a sequence, in variants of ``SHARED``.
 GPUS: Final = (2, 4, 8)
 
@@ -114,6 +116,7 @@ def add_attention(
     pack: int = 1,
     page: int | None = None,
     gpus: int | None = None,
+    kv: str = "same",
     score: str = "plain",
     sink: str = "none",
     output: str = "o",
@@ -121,7 +124,10 @@ def add_attention(
     """Add one attention to a kernel and connect it.  ``dimension``: of a head.  ``element``: of q, k, v and o.
     ``shape``: of another core than the library's own.  ``pack``: of ``PACKS``; a group of another number of heads takes
     the next greater one, or several tiles.  ``page``: of ``PAGES``, where keys and values lie in pages.  ``gpus``: of
-    ``GPUS``, in variants of ``SHARED``.  The others are keys of the tables."""
+    ``GPUS``, in variants of ``SHARED``.  ``kv``: of ``KEYS_VALUES``; those of e4m3 are not in pages, on several GPUs or
+    of heads above 128 (``ValueError``).  The others are keys of the tables."""
+    if kv != "same" and (page is not None or gpus is not None or dimension > 128):
+        raise ValueError(f"kv {kv!r} is there for heads of up to 128, without pages, on one GPU")
     parts, shape, kernel = (VARIANTS | SHARED)[variant], shape or SHAPES[dimension], c.kernel
     names = {
         "d": dimension,
@@ -138,6 +144,8 @@ def add_attention(
     loader = parts.loader
     if page is not None:
         loader = f"attention_loader_paged/attention_loader_paged_{page}_{pack}_{{d}}{{e}}{{r}}"
+    elif kv != "same":
+        loader = f"attention_e4m3/attention_loader_{kv}_{pack}_{{d}}{{e}}{{r}}"
     elif pack != 1:
         loader = f"attention_loader_packed/attention_loader_packed_{pack}_{{d}}{{e}}{{r}}"
     load = add("attention_loader", loader)
@@ -149,15 +157,23 @@ def add_attention(
     core = add(shape.source, shape.core)
     walker = add("attention_walkers", parts.walker)
     kernel.connect(load.q, core.q)
-    kernel.connect(load.k, core.k)
-    kernel.connect(load.v, core.v)
-    for role in (load, core):
+    bringing, roles, written = load, [load, core], core.store
+    if kv != "same":
+        widen = add("attention_e4m3", "attention_widen_{d}{e}{r}")
+        scaled = add("attention_e4m3", "attention_scaled_{d}")
+        kernel.connect(load.k, widen.k8)
+        kernel.connect(load.v, widen.v8)
+        kernel.connect(core.store, scaled.store)
+        bringing, roles, written = widen, [load, widen, core], scaled.scaled
+    kernel.connect(bringing.k, core.k)
+    kernel.connect(bringing.v, core.v)
+    for role in roles:
         kernel.connect(role.work, walker.next)
         kernel.connect(role.blocks, walker.blocks)
     kernel.connect(core.score, add("attention_scores", SCORES[score]).score)
     kernel.connect(core.mask, add("attention_masks", parts.mask).mask)
     kernel.connect(core.sink, add("attention_sinks", SINKS[sink]).sink)
-    kernel.connect(core.store, add("attention_outputs", parts.output + OUTPUTS[output]).store)
+    kernel.connect(written, add("attention_outputs", parts.output + OUTPUTS[output]).store)
 
 
 def add_merge(c: Composer, dimension: int, *, element: str = "bf16") -> None:

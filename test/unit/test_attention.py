@@ -121,3 +121,24 @@ def test_walker_and_loader_of_a_shared_sequence_go_together(objects: Objects) ->
     kernel.connect(load.work, walk.next)
     with pytest.raises(pipelink.LinkError, match=r"plc_keys = .sharded., .*nothing promises it"):
         kernel.link(cache=False)
+
+
+@pytest.mark.parametrize(
+    ("variant", "dimension", "page", "gpus"),
+    [("paged", 128, 16, None), ("context", 128, None, 2), ("dense", 256, None, None)],
+)
+def test_bytes_are_neither_in_pages_nor_elsewhere_nor_of_large_heads(
+    objects: Objects, variant: str, dimension: int, page: int | None, gpus: int | None
+) -> None:
+    c = Composer(pipelink.Kernel("attention"), objects)
+    with pytest.raises(ValueError, match="kv 'e4m3' is there for heads of up to 128"):
+        add_attention(c, variant, dimension, page=page, gpus=gpus, kv="e4m3")
+
+
+def test_bytes_have_to_be_widened(objects: Objects) -> None:
+    kernel = pipelink.Kernel("attention", target="sm_90a")
+    core = kernel.add(objects["attention_core"], "attention_core_128", name="core")
+    load = kernel.add(objects["attention_e4m3"], "attention_loader_e4m3_1_128", name="load")
+    kernel.connect(load.v, core.v)
+    with pytest.raises(pipelink.LinkError, match="'@load::@v' and '@core::@v' do not fit"):
+        kernel.link(cache=False)
