@@ -473,6 +473,7 @@ ATTENTION_KV8: dict[str, Build] = {
             ("dense", 128, 1),
             ("causal", 128, 1),
             ("causal", 64, 1),
+            ("window", 64, 1),
             ("split", 128, 4),
             ("split", 64, 8),
             ("split-lengths", 128, 8),

@@ -64,7 +64,9 @@ __device__ __forceinline__ void widen_head(pl::self self, unsigned thread) {
   constexpr unsigned Step = widening_warps * 4;  // rows
   static_assert(Step % 8 == 4, "from one step to the next, a bit of the swizzle changes");
   pl::slot from = From::wait(self), to = To::acquire(self);
-  asm volatile("" : "+r"(thread));
+  unsigned found;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(found));
+  thread = found + (thread - threadIdx.x);  // by a constant
   const unsigned row = thread / 32 * 4 + thread / 16 % 2, byte = thread % 16 * (D / 8);
   unsigned source = From::template address<0>(self, from), target = To::template address<0>(self, to);
   const unsigned last = source + (Keys - Step) * D;

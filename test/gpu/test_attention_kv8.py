@@ -11,7 +11,7 @@ from test.gpu.test_attention_split import poisoned
 
 #: Name -> head dimension; by whether queries look at all keys.
 DENSE = {"dense-128-p1": 128, "split-128-p4": 128, "split-64-p8": 64, "cute-split-128-p4": 128}
-CAUSAL = {"causal-128-p1": 128, "causal-64-p1": 64}
+CAUSAL = {"causal-128-p1": 128, "causal-64-p1": 64, "window-64-p1": 64}
 LENGTHS = {"split-lengths-128-p8": 128, "cute-split-lengths-64-p8": 64}
 SHAPES = [  # B, H, HK, SQ, SK
     *((1, 8, heads, 1, length) for heads in (8, 2) for length in (1, 63, 64, 65, 127, 1000, 4097)),
@@ -63,9 +63,10 @@ def test_one_length(torch: Any, package: Any, name: str, shape: tuple[int, ...])
     d = (DENSE | CAUSAL)[name]
     q, k, v = bytes_of(torch, shape, d)
     kernel, found = runtime.load(package(f"attention-kv8-{name}-lse")), []
+    given: dict[str, Any] = {"left": -1, "right": 0} if "window" in name else {}
     for _ in range(3):
         o, lse = poisoned(torch, q)
-        kernel(q=q, k=k, v=v, o=o, lse=lse, scale=d**-0.5 * K_SCALE, v_scale=V_SCALE)
+        kernel(q=q, k=k, v=v, o=o, lse=lse, scale=d**-0.5 * K_SCALE, v_scale=V_SCALE, **given)
         found.append((o, lse))
     for o, lse in found:
         assert torch.equal(o, found[0][0])
