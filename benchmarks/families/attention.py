@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 CUTE = ROOT / "examples" / "attention" / "cute_core"
 #: Cores of the examples.
-CORES = {"cute": attention.Shape(128, source="attention_core_cute", core="attention_core_cute_{d}")}
+CORES = {
+    "cute": attention.Shape(128, source="attention_core_cute", core="attention_core_cute_{d}"),
+    "cute_few": attention.Shape(16, source="attention_core_cute_few", core="attention_core_cute_few_{d}"),
+}
 
 # Shapes are batches, heads of Q, heads of K and V, queries, keys; of sequences that stand one behind another, batches
 # is how many there are, and queries and keys are those of the longest.
@@ -90,7 +93,7 @@ class Attention(Configuration):
 
     @property
     def cute(self) -> bool:
-        return self.core == "cute"
+        return self.core.startswith("cute")
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -157,6 +160,9 @@ CONFIGURATIONS: tuple[Attention, ...] = (
     Attention("split-causal", 128, pack=4, output="lse"),
     Attention("split-lengths", 128, pack=4),
     Attention("split-lengths-causal", 64, pack=4),
+    # the core of 16 rows written with CuTe
+    Attention("split", 128, pack=4, core="cute_few"),
+    Attention("split-lengths", 64, pack=4, core="cute_few"),
     # keys and values in pages
     Attention("paged", 128, page=16),
     Attention("paged-causal", 128, page=64),
