@@ -82,6 +82,31 @@ def test_without_logarithms(torch: Any, package: Any) -> None:
     assert torch.equal(o, other)
 
 
+def test_many_launches(torch: Any, package: Any) -> None:
+    """A warpgroup that skips all blocks goes ahead of the other, and each of its warps of its neighbours: none may miss
+    that a slot was filled."""
+    kernel = runtime.load(package("attention-split-128-p4"))
+    q, k, v = operands(torch, (7, 32, 8, 1, 8192), 128)
+    o, _ = poisoned(torch, q)
+
+    def given(n: int) -> dict[str, Any]:
+        return {"q": q[n : n + 1], "k": k[n : n + 1], "v": v[n : n + 1], "o": o[n : n + 1], "scale": 0.1}
+
+    for n in range(7):
+        kernel(**given(n))
+    expected = o.clone()
+    kernel.preload(**given(0))
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for n in range(7):
+            kernel(**given(n))
+    o.fill_(math.nan)
+    for _ in range(10_000):
+        graph.replay()
+    torch.cuda.synchronize()
+    assert torch.equal(o, expected)
+
+
 @pytest.mark.parametrize("shape", [(2, 16, 2, 1, 3000), (1, 14, 2, 3, 900)], ids=lambda x: "x".join(map(str, x)))
 def test_sinks(torch: Any, package: Any, shape: tuple[int, ...]) -> None:
     q, k, v = operands(torch, shape, 64)
