@@ -170,6 +170,7 @@ PLC_ATTENTION_E4M3(pl::bf16, 16, 64, 64_r16)
     PL_ANSWER(store, void(pl::fragment<float, D / 2>&, plc::row_pair&, plc::attention_tile, int));                     \
     PL_CALL(scaled, void(pl::fragment<float, D / 2>&, plc::row_pair&, plc::attention_tile, int));                      \
     PL_PARAM(v_scale, float);                                                                                          \
+    PL_PROTOCOL(store, "scaled;");                                                                                     \
     PL_DEFINE(store)(pl::self self, pl::fragment<float, D / 2>& values, plc::row_pair& log_sum,                        \
                      plc::attention_tile tile, int row) -> void {                                                      \
       _Pragma("unroll") for (int n = 0; n < D / 2; ++n) values[n] *= v_scale(self);                                    \
