@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pipelink
+from benchmarks.families.attention import CORES
+from benchmarks.families.attention import CUTE as CUTE_CORE
 from pipelink import components
 from pipelink.api import Kernel
 from pipelink.components import attention, gemm
@@ -22,7 +24,6 @@ from pipelink.components.attention import Shape
 from pipelink.components.gemm import Composer
 
 TEST_COMPONENTS = Path(__file__).resolve().parent / "components"
-CUTE_CORE = Path(__file__).resolve().parents[1] / "examples" / "attention" / "cute_core"
 FOLDERS = (components.FOLDER, TEST_COMPONENTS, CUTE_CORE)
 
 # All of these with one another; benchmarks/configurations.py holds the others.
@@ -443,9 +444,9 @@ ATTENTION_CONTEXT: dict[str, Build] = {
     "attention-context-128-g8-f16": _attention("context", 128, gpus=8, element="f16"),
 }
 #: The core that CuTe multiplies in, with parts of the library.
-CUTE = Shape(128, source="attention_core_cute", core="attention_core_cute_{d}")
+CUTE = CORES["cute"]
 #: The one of 16 rows to a tile.
-CUTE_FEW = Shape(16, source="attention_core_cute_few", core="attention_core_cute_few_{d}")
+CUTE_FEW = CORES["cute_few"]
 ATTENTION_CUTE: dict[str, Build] = {
     "attention-cute-dense-128": _attention("dense", 128, shape=CUTE),
     "attention-cute-causal-128-lse": _attention("causal", 128, shape=CUTE, score="softcap", sink="bf16", output="lse"),

@@ -410,10 +410,17 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
   PLC_ATTENTION_LOADER_ENDS_(ELEMENT, ROWS, KEYS, D, PACK);                                                            \
   PL_PROTOCOL(load, PLC_ATTENTION_LOADER_STEPS_)
 
-#define PLC_ATTENTION_LOADER_ROWS_(NAME, ELEMENT, ROWS, KEYS, D, PACK, WHERE)                                          \
+// What a loader asks of the walker where rows of a query are that many heads.
+#define PLC_PACKED_ROWS_1 static_assert(true, "")
+#define PLC_PACKED_ROWS_2 PL_REQUIRE(plc_rows, "packed")
+#define PLC_PACKED_ROWS_4 PLC_PACKED_ROWS_2
+#define PLC_PACKED_ROWS_8 PLC_PACKED_ROWS_2
+#define PLC_PACKED_ROWS_16 PLC_PACKED_ROWS_2
+
+#define PLC_ATTENTION_LOADER_PACKED(NAME, ELEMENT, ROWS, KEYS, D, PACK)                                                \
   PL_COMPONENT(NAME) {                                                                                                 \
     PLC_ATTENTION_LOADER_PORTS_(ELEMENT, ROWS, KEYS, D, PACK);                                                         \
-    WHERE;                                                                                                             \
+    PLC_PACKED_ROWS_##PACK;                                                                                            \
     PL_PARAM(map_k, pl::tensor_map<k, 0, pl::box<1, KEYS, 1, 64>>);                                                    \
     PL_PARAM(map_v, pl::tensor_map<v, 0, pl::box<1, KEYS, 1, 64>>);                                                    \
     PL_TENSOR(k, ELEMENT, "B, SK, HK, " #D, pl::read);                                                                 \
@@ -436,10 +443,7 @@ PL_TYPE(plc::attention_block, "plc::attention_block");
           });                                                                                                          \
     }                                                                                                                  \
   }
-#define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, KEYS, D)                                                             \
-  PLC_ATTENTION_LOADER_ROWS_(NAME, ELEMENT, ROWS, KEYS, D, 1, static_assert(true, ""))
-#define PLC_ATTENTION_LOADER_PACKED(NAME, ELEMENT, ROWS, KEYS, D, PACK)                                                \
-  PLC_ATTENTION_LOADER_ROWS_(NAME, ELEMENT, ROWS, KEYS, D, PACK, PL_REQUIRE(plc_rows, "packed"))
+#define PLC_ATTENTION_LOADER(NAME, ELEMENT, ROWS, KEYS, D) PLC_ATTENTION_LOADER_PACKED(NAME, ELEMENT, ROWS, KEYS, D, 1)
 
 // The steps of a tile, with those by which warpgroups take turns.
 #define PLC_ATTENTION_STEPS_(TAKE, PASS)                                                                               \

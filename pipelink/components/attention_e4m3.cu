@@ -94,7 +94,7 @@ __device__ __forceinline__ void widen_head(pl::self self, unsigned thread) {
 #define PLC_ATTENTION_LOADER_E4M3(NAME, ELEMENT, ROWS, D, PACK)                                                        \
   PL_COMPONENT(NAME) {                                                                                                 \
     PLC_ATTENTION_LOADER_ENDS_OF_(ELEMENT, ROWS, D, PACK, plc::attention_bytes<128, D>);                               \
-    PLC_E4M3_ROWS_##PACK;                                                                                              \
+    PLC_PACKED_ROWS_##PACK;                                                                                            \
     PL_PARAM(map_k, pl::tensor_map<k, 0, pl::box<1, 128, 1, D>>);                                                      \
     PL_PARAM(map_v, pl::tensor_map<v, 0, pl::box<1, 128, 1, D>>);                                                      \
     PL_TENSOR(k, pl::e4m3, "B, SK, HK, " #D, pl::read);                                                                \
@@ -118,11 +118,6 @@ __device__ __forceinline__ void widen_head(pl::self self, unsigned thread) {
           });                                                                                                          \
     }                                                                                                                  \
   }
-#define PLC_E4M3_ROWS_1 static_assert(true, "")
-#define PLC_E4M3_ROWS_2 PL_REQUIRE(plc_rows, "packed")
-#define PLC_E4M3_ROWS_4 PLC_E4M3_ROWS_2
-#define PLC_E4M3_ROWS_8 PLC_E4M3_ROWS_2
-#define PLC_E4M3_ROWS_16 PLC_E4M3_ROWS_2
 
 #define PLC_ATTENTION_WIDEN(NAME, ELEMENT, ROWS, D)                                                                    \
   PL_COMPONENT(NAME) {                                                                                                 \

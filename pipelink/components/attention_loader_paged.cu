@@ -45,7 +45,7 @@ __device__ __forceinline__ void load_pages(pl::self self, const Map& map, const 
     PL_BIND(table_row, "stride(block_table, 0)");                                                                      \
     PL_DERIVE(most_keys, "MP * " #PAGE);                                                                               \
     PL_PROMISE(plc_keys, "paged");                                                                                     \
-    PLC_PAGED_ROWS_##PACK;                                                                                             \
+    PLC_PACKED_ROWS_##PACK;                                                                                            \
     PL_ENTRY(load) {                                                                                                   \
       plc::load_attention(                                                                                             \
           [=](int i) { return work(self, i); },                                                                        \
@@ -66,11 +66,6 @@ __device__ __forceinline__ void load_pages(pl::self self, const Map& map, const 
     }                                                                                                                  \
   }
 
-#define PLC_PAGED_ROWS_1 static_assert(true, "")
-#define PLC_PAGED_ROWS_2 PL_REQUIRE(plc_rows, "packed")
-#define PLC_PAGED_ROWS_4 PLC_PAGED_ROWS_2
-#define PLC_PAGED_ROWS_8 PLC_PAGED_ROWS_2
-#define PLC_PAGED_ROWS_16 PLC_PAGED_ROWS_2
 #define PLC_PAGED_LOADERS(PACK, PAGE)                                                                                  \
   PLC_ATTENTION_LOADER_PAGED(plc::attention_loader_paged_##PAGE##_##PACK##_128, pl::bf16, 128, 128, 128, PACK, PAGE)   \
   PLC_ATTENTION_LOADER_PAGED(plc::attention_loader_paged_##PAGE##_##PACK##_64, pl::bf16, 192, 128, 64, PACK, PAGE)

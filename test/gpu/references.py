@@ -84,6 +84,48 @@ def error(found: Any, expected: Any) -> float:
     return float((found.double() - expected).norm() / expected.norm())
 
 
+def check_sums(torch: Any, found: Any, sums: Any, lse: Any) -> None:
+    """``sums`` are the logarithms ``lse`` of :func:`reference`; ``found`` is 0 for a query that looks at nothing."""
+    seen = ~lse.isinf()
+    assert torch.equal(sums.isinf(), ~seen)
+    assert (sums[seen].double() - lse[seen]).abs().max() < 2e-3
+    assert (found[(~seen).transpose(1, 2)] == 0).all()
+
+
+def check_sequences(
+    torch: Any, lengths: list[int], o: Any, lse: Any, given: tuple[Any, Any, Any], check: Callable[..., None]
+) -> None:
+    """Each sequence by itself, with as many keys as it has: ``check(torch, o, lse, (q, k, v))``."""
+    q, k, v = given
+    assert not o.isnan().any()
+    for n, length in enumerate(lengths):
+        if not length:
+            assert (o[n] == 0).all()
+            assert (lse[n] == -math.inf).all()
+        else:
+            part = slice(n, n + 1)
+            check(torch, o[part], lse[part], (q[part], k[part, :length], v[part, :length]))
+
+
+def poisoned(torch: Any, q: Any) -> tuple[Any, Any]:
+    b, sq, h, d = q.shape
+    o = torch.full((b, sq, h, d), float("nan"), device="cuda", dtype=q.dtype)
+    return o, torch.full((b, h, sq), float("nan"), device="cuda")
+
+
+def launched_alike(torch: Any, q: Any, launch: Callable[[Any, Any], None]) -> tuple[Any, Any]:
+    """O and the logarithms of ``launch(o, lse)``, which does the same each time: counters are left as they were found,
+    and sums do not depend on who was last."""
+    found: list[tuple[Any, Any]] = []
+    for _ in range(3):
+        found.append(poisoned(torch, q))
+        launch(*found[-1])
+    for o, lse in found:
+        assert torch.equal(o, found[0][0])
+        assert torch.equal(lse, found[0][1])
+    return found[0]
+
+
 def held(torch: Any, package: Any, name: str, shape: tuple[int, ...], d: int, keep: Any, given: dict[str, Any]) -> None:
     """The kernel's O and sums are those of the pairs ``keep``."""
     b, h, hk, sq, _ = shape

@@ -1,14 +1,13 @@
 """Attention of few queries with the core of 16 rows written with CuTe, against float64 and torch."""
 
-import math
+from functools import partial
 from typing import Any
 
 import pytest
 
 from pipelink import runtime
 from test.gpu import test_attention_split as split
-from test.gpu.references import error, operands, reference
-from test.gpu.test_attention_split import poisoned
+from test.gpu.references import check_sequences, error, launched_alike, operands, poisoned, reference
 
 #: Names without and with causality: head dimension, heads as rows of a query.
 DENSE, CAUSAL = "cute-split-128-p4", "cute-split-causal-128-p16"
@@ -26,15 +25,8 @@ SHAPES = [  # B, H, HK, SQ, SK
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
 def test_one_length(torch: Any, package: Any, name: str, shape: tuple[int, ...]) -> None:
     q, k, v = operands(torch, shape, 128)
-    kernel, found = runtime.load(package(f"attention-{name}-lse")), []
-    for _ in range(3):  # counters are left as they were found, and sums do not depend on who was last
-        o, lse = poisoned(torch, q)
-        kernel(q=q, k=k, v=v, o=o, lse=lse, scale=128**-0.5)
-        found.append((o, lse))
-    for o, lse in found:
-        assert torch.equal(o, found[0][0])
-        assert torch.equal(lse, found[0][1])
-    o, lse = found[0]
+    kernel = runtime.load(package(f"attention-{name}-lse"))
+    o, lse = launched_alike(torch, q, lambda o, lse: kernel(q=q, k=k, v=v, o=o, lse=lse, scale=128**-0.5))
     assert not o.isnan().any()
     split.check(torch, o, lse, (q, k, v), 128**-0.5, name == CAUSAL)
 
@@ -57,18 +49,7 @@ def test_without_logarithms(torch: Any, package: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [*LENGTHS, *CAUSAL_LENGTHS])
-@pytest.mark.parametrize(
-    ("lengths", "queries"),
-    [
-        ([1000], 1),
-        ([0], 1),
-        ([1, 63, 64, 65, 127, 128, 129, 1000, 4097, 0, 3, 20_000], 1),
-        ([0, 0, 700, 0], 3),
-        ([300, 20, 0, 129, 4000], 130),  # causal: queries before the first key
-        ([(37 * i) % 900 for i in range(150)], 1),
-    ],
-    ids=lambda x: f"{len(x)}" if isinstance(x, list) else f"{x}",
-)
+@pytest.mark.parametrize(("lengths", "queries"), split.SEQUENCES, ids=split.shown)
 @pytest.mark.parametrize("heads", [(8, 2), (14, 2), (4, 4), (8, 1)], ids=lambda heads: "x".join(map(str, heads)))
 def test_lengths(torch: Any, package: Any, name: str, lengths: list[int], queries: int, heads: tuple[int, int]) -> None:
     d, causal = (LENGTHS | CAUSAL_LENGTHS)[name], name in CAUSAL_LENGTHS
@@ -78,14 +59,7 @@ def test_lengths(torch: Any, package: Any, name: str, lengths: list[int], querie
     o, lse = poisoned(torch, q)
     seqused_k = torch.tensor(lengths, device="cuda", dtype=torch.int32)
     runtime.load(package(f"attention-{name}-lse"))(q=q, k=k, v=v, o=o, lse=lse, scale=d**-0.5, seqused_k=seqused_k)
-    assert not o.isnan().any()
-    for n, length in enumerate(lengths):
-        if not length:
-            assert (o[n] == 0).all()
-            assert (lse[n] == -math.inf).all()
-        else:
-            part = slice(n, n + 1)
-            split.check(torch, o[part], lse[part], (q[part], k[part, :length], v[part, :length]), d**-0.5, causal)
+    check_sequences(torch, lengths, o, lse, (q, k, v), partial(split.check, scale=d**-0.5, causal=causal))
 
 
 def test_capped_scores_and_sinks(torch: Any, package: Any) -> None:

@@ -2,28 +2,18 @@
 should count does so once, and the parts of a tile are where the output looks for them."""
 
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from pipelink import components
+from test.unit.walkers import needs_compiler, run, run_with_mistake
 
-HERE = Path(__file__).parent
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a host compiler")
-
-
-def run(folder: Path, sources: Path) -> subprocess.CompletedProcess[str]:
-    """What the program prints that is built with the components of a folder."""
-    program = folder / "walkers"
-    command = ["g++", "-std=c++17", "-O1", "-w", f"-I{HERE / 'host_components'}", f"-I{sources}"]
-    subprocess.run([*command, str(HERE / "attention_split_walkers.cpp"), "-o", str(program)], check=True)
-    return subprocess.run([program], capture_output=True, text=True)
+SOURCE = "attention_split_walkers.cpp"
+pytestmark = needs_compiler
 
 
 def test_every_pair_counts_once(tmp_path: Path) -> None:
-    ran = run(tmp_path, components.FOLDER)
+    ran = run(SOURCE, tmp_path)
     assert ran.returncode == 0, ran.stdout
     pairs, wrong, shared, empty, skipped = map(int, re.findall(r"\d+", ran.stdout))
     assert wrong == 0
@@ -42,9 +32,4 @@ def test_every_pair_counts_once(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_seen(tmp_path: Path, source: str, text: str, wrong: str) -> None:
-    sources = tmp_path / "components"
-    shutil.copytree(components.FOLDER, sources)
-    before = (sources / source).read_text()
-    assert before.count(text) == 1
-    (sources / source).write_text(before.replace(text, wrong))
-    assert run(tmp_path, sources).returncode == 1
+    assert run_with_mistake(SOURCE, tmp_path, source, text, wrong) == 1
