@@ -437,6 +437,31 @@ def _sparse(path: Path) -> str:
     return "\n".join([*lines, "", text])
 
 
+def _paged(path: Path) -> str:
+    """Whole prompts over pages: times, and what the others take over the time of the kernel with pages."""
+    found = store.read(path)
+    measured = [who for who in _PAGED if any(who in one["us"] for one in found.values())]
+    others = [who for who in measured if who != "paged"]
+    rows: list[Sequence[str]] = []
+    for name, one in found.items():
+        page, _, shape = name.split("-")
+        times = [f"{one['us'][who]:.0f}" if who in one["us"] else "–" for who in measured]
+        ratios = [one["ratio"].get(who) for who in others]
+        shown = [f"{r[0]:.3f} ({r[1]:.3f} to {r[2]:.3f})" if r else "–" for r in ratios]
+        rows.append((page.removeprefix("page"), _extents(shape), *times, *shown))
+    means = {who: [one["ratio"][who][0] for one in found.values() if who in one["ratio"]] for who in others}
+    note = "; ".join(f"{_mean(ratios):.3f} over {_PAGED[who]}" for who, ratios in means.items())
+    header = ("keys of a page", "batches×heads×length", *(f"{_PAGED[who]}, µs" for who in measured))
+    lines = _table((*header, *(f"{_PAGED[who]} / {_PAGED['paged']}" for who in others)), rows)
+    with_ = next(iter(found.values()))["with"]
+    text = (
+        "Whole prompts, causal, heads of 128, bf16; pages in random order. Geometric means of the ratios: "
+        f"{note}. One {with_['gpu']}, driver {with_['driver']}, torch {with_['torch']}; above 1 means that the kernel "
+        "with pages is faster."
+    )
+    return "\n".join([*lines, "", text])
+
+
 def _decode(path: Path) -> str:
     """One query a sequence: times of a replay, and cuDNN's over the linked kernel's."""
     found = store.read(path)
@@ -448,6 +473,10 @@ def _decode(path: Path) -> str:
         rows.append((_extents(name), *times, *ratios))
     header = [f"{how}: {_DECODERS[who]}, µs" for how in _REPLAYS for who in measured]
     means = ", ".join(f"{how} {_mean([one[how]['ratio'][0] for one in found.values()]):.3f}" for how in _REPLAYS)
+    pages = {how: [one[how]["pages"][0] for one in found.values() if "pages" in one[how]] for how in _REPLAYS}
+    if all(pages.values()):
+        means += "; FlashInfer's over the linked kernel's, both with pages: "
+        means += ", ".join(f"{how} {_mean(ratios):.3f}" for how, ratios in pages.items())
     with_ = next(iter(found.values()))["with"]
     text = (
         "32 heads of 128, 8 of keys and values, bf16, in graphs, all parts put together; keys and values of every "
@@ -463,9 +492,12 @@ _REPLAYS = ("same", "rotated")
 _DECODERS = {
     "linked": "linked",
     "cute": "linked, core of CuTe",
+    "paged": "linked, pages of 64",
     "cuDNN": "cuDNN",
     "FlashAttention 2": "FlashAttention 2",
+    "FlashInfer": "FlashInfer, pages of 64",
 }
+_PAGED = {"paged": "linked, pages", "dense": "linked, keys in a row", "FlashInfer": "FlashInfer, pages"}
 _SPARSE = ("FlashAttention 4", "FlexAttention, FLASH", "FlexAttention, Triton")
 _ATTENTION = ("linked", "FlashAttention 4", "cuDNN")
 _TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
@@ -480,6 +512,7 @@ _TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "programmatic": ("programmatic", _programmatic),
     "attention": ("attention", _attention),
     "sparse": ("sparse", _sparse),
+    "paged": ("paged", _paged),
     "decode": ("decode", _decode),
 }
 

@@ -90,6 +90,43 @@ def test_sparse_attention_has_a_row_for_each_case_and_a_mean_for_each_peer(tmp_p
     assert "1.004 over FlashAttention 4; 2.000 over FlexAttention, Triton" in text
 
 
+def test_prompts_over_pages_stand_beside_dense_ones_and_the_peer_that_was_there(tmp_path: Path) -> None:
+    with_ = {"gpu": "NVIDIA H200", "driver": "1", "torch": "2"}
+    alone = {"us": {"dense": 970.0, "paged": 1000.0}, "ratio": {"dense": [0.97, 0.965, 0.975]}, "with": with_}
+    beside = {
+        "us": {"dense": 480.0, "paged": 500.0, "FlashInfer": 550.0},
+        "ratio": {"dense": [0.96, 0.955, 0.965], "FlashInfer": [1.1, 1.09, 1.11]},
+        "with": with_,
+    }
+    store.add(tmp_path / "paged.json", "paged", {"page16-128-1x32(8)x16384": alone})
+    with mock.patch.object(report, "RESULTS", tmp_path):
+        text = report.tables()["paged"]
+        assert "| 16 | 1 × 32(8) × 16384 | 1000 | 970 | 0.970 (0.965 to 0.975) |" in text
+        assert "FlashInfer" not in text
+        store.add(tmp_path / "paged.json", "paged", {"page64-128-4x16x4096": beside})
+        text = report.tables()["paged"]
+    assert "| 16 | 1 × 32(8) × 16384 | 1000 | 970 | – | 0.970 (0.965 to 0.975) | – |" in text
+    assert "| 64 | 4 × 16 × 4096 | 500 | 480 | 550 | 0.960 (0.955 to 0.965) | 1.100 (1.090 to 1.110) |" in text
+    assert "0.965 over linked, keys in a row; 1.100 over FlashInfer, pages." in text
+
+
+def test_decoding_over_pages_is_compared_where_the_peer_was_there(tmp_path: Path) -> None:
+    us = {"linked": 10.0, "paged": 11.0, "cuDNN": 9.5}
+    one = {"us": us, "ratio": [0.95, 0.94, 0.96]}
+    both = {"us": us | {"FlashInfer": 12.1}, "ratio": [0.95, 0.94, 0.96], "pages": [1.1, 1.0, 1.2]}
+    with_ = {"gpu": "NVIDIA H200", "driver": "1", "torch": "2"}
+    store.add(tmp_path / "decode.json", "decode", {"1x1024": {"same": one, "rotated": one, "with": with_}})
+    with mock.patch.object(report, "RESULTS", tmp_path):
+        text = report.tables()["decode"]
+        assert "same: linked, pages of 64, µs" in text
+        assert "FlashInfer" not in text
+        store.add(tmp_path / "decode.json", "decode", {"8x8192": {"same": both, "rotated": both, "with": with_}})
+        text = report.tables()["decode"]
+    assert "| 1 × 1024 | 10.0 | 11.0 | 9.5 | – | 10.0 | 11.0 | 9.5 | – | 0.950 | 0.950 |" in text
+    assert "| 8 × 8192 | 10.0 | 11.0 | 9.5 | 12.1 |" in text
+    assert "both with pages: same 1.100, rotated 1.100." in text
+
+
 def test_every_kind_of_a_family_is_in_the_tables() -> None:
     for family in FAMILIES:
         for kind in family.kinds:
