@@ -26,13 +26,24 @@ struct writer {
     if (out) out[n] = c;
     ++n;
   }
+  // Compilers evaluate this for every record, so it takes few steps for a character and fewer while it only measures.
   PL_FN_ void raw(const char* s) {
-    for (; *s; ++s) put(*s);
+    const char* begin = s;
+    if (char* to = out ? out + n : nullptr) {
+      for (; *s; ++s) *to++ = *s;
+    } else {
+      while (*s) ++s;
+    }
+    n += static_cast<unsigned>(s - begin);
   }
   PL_FN_ void character(char c) {
+    if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 32) {
+      put(c);
+      return;
+    }
     const char* digits = "0123456789abcdef";
-    if (c == '"' || c == '\\') put('\\');
-    if (static_cast<unsigned char>(c) >= 32) {
+    if (c == '"' || c == '\\') {
+      put('\\');
       put(c);
     } else {
       raw("\\u00");
@@ -59,9 +70,10 @@ struct writer {
     comma = false;
   }
   PL_FN_ void key(const char* k) {
-    separate();
-    string(k);
-    put(':');
+    raw(comma ? ",\"" : "\"");
+    comma = false;
+    raw(k);
+    raw("\":");
   }
   PL_FN_ void item(long long v) {
     separate();
@@ -142,9 +154,16 @@ PL_FN_ unsigned measure() {
   Record::pl_write(w);
   return w.n + 1;
 }
+// The size as a constant, which is evaluated once however often it is asked for.
 template <class Record>
-PL_FN_ text<measure<Record>()> render() {
-  text<measure<Record>()> t{};
+struct size_of {
+  enum : unsigned { value = measure<Record>() };
+};
+template <class Record>
+using text_of = text<size_of<Record>::value>;
+template <class Record>
+PL_FN_ text_of<Record> render() {
+  text_of<Record> t{};
   writer w;
   w.out = t.data;
   Record::pl_write(w);
@@ -234,10 +253,12 @@ struct pl_component {
   PL_STATIC_FN_ const char* name() { return ""; }
 };
 
-#if defined(__CUDA_ARCH__)
-#define PL_EMIT_(id)                                                                                         \
-  extern const __device__ ::pl::detail::text<::pl::detail::measure<pl_declared_##id>()> pl_record_##id##_text; \
-  const __device__ ::pl::detail::text<::pl::detail::measure<pl_declared_##id>()> pl_record_##id##_text =       \
+#if defined(PL_MONOLITH)  // is linked already: nobody reads its contracts
+#define PL_EMIT_(id)
+#elif defined(__CUDA_ARCH__)
+#define PL_EMIT_(id)                                                                   \
+  extern const __device__ ::pl::detail::text_of<pl_declared_##id> pl_record_##id##_text; \
+  const __device__ ::pl::detail::text_of<pl_declared_##id> pl_record_##id##_text =       \
       ::pl::detail::render<pl_declared_##id>();
 #else  // nvcc's host pass
 #define PL_EMIT_(id)                                                                                 \
