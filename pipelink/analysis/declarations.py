@@ -35,11 +35,12 @@ def add_objects(module: ir.Operation | ir.Module, objects: Sequence[Object]) -> 
     block = outer.regions[0].blocks[0]
     first = next(iter(operations(outer)), None)
     point = ir.InsertionPoint(block) if first is None else ir.InsertionPoint(first)
-    for component in program(scratch).components.values():
+    defined = program(scratch).components
+    for component in defined.values():
         component.op.clone(ip=point)
         if component.name in declared:
             compare(declared[component.name], component, diagnostics)
-    for name in program(scratch).components:
+    for name in defined:
         if name in declared:
             declared[name].op.erase()
     diagnostics.raise_if_errors()

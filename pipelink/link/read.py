@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """One kernel (``name``, for target ``arch``) in a module of its own with the components that it may use, the
-    objects, and the symbols of the components that it has instances of (``acme.loader``)."""
+    """One kernel (``name``, for target ``arch``) in a module of its own with the components that it has instances of,
+    the objects, and the symbols of those components (``acme.loader``)."""
 
     module: ir.Module
     name: str
@@ -35,7 +35,7 @@ def read(request: Request, watch: Observer) -> Source:
     """Read objects and IR, and choose the kernel.
 
     Raises LinkError ``unreadable-input``, ``no-kernel``, ``already-fused``, and what reading and verifying raise."""
-    from pipelink.ir import parse, program, verify
+    from pipelink.ir import parse, verify
 
     with watch.timed("read"):
         objects = _read_objects(request)
@@ -44,12 +44,15 @@ def read(request: Request, watch: Observer) -> Source:
             from pipelink.analysis.declarations import add_objects
 
             add_objects(module, objects)
-        verify(module)
-        kernel = _choose(request, program(module))
+        views = verify(module)
+        kernel = _choose(request, views)
     if kernel.fused:
         message = f"kernel '{kernel.name}' is fused already and no longer says what it is made of"
         raise error("already-fused", message, kernel.location, hint="link the IR from before fuse")
     components = frozenset(instance.component for instance in kernel.instances.values())
+    for name, component in views.components.items():
+        if name not in components:  # objects hold dozens of which a kernel uses one, and passes look at all there are
+            component.op.erase()
     return Source(module, kernel.name, kernel.target, tuple(objects), components)
 
 
