@@ -4,8 +4,9 @@
                                                      ``--trace-timeline`` and writes one CTA's trace, which Perfetto
                                                      reads; ``--whole FILE`` writes that of all CTAs
 
-The picture is docs/timeline.svg; docs/generate.py draws it from benchmarks/results/timeline.json.  It is for light and
-dark pages: colours are CSS variables that follow ``prefers-color-scheme``.
+The picture is docs/timeline.svg; docs/generate.py draws it from benchmarks/results/timeline.json, as it does that of
+benchmarks/attention/timeline.py.  It is for light and dark pages: colours are CSS variables that follow
+``prefers-color-scheme``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SHAPE = (2048, 4096, 1024)  # M, N, K: two output tiles a CTA
 _WIDTH, _LEFT, _RIGHT, _TOP, _ROW, _BAR = 1000, 150, 16, 66, 30, 20  # pixels
 _KINDS = (
     ("wait", "waits"), ("work", "works"), ("filling", "slot: loads are on their way, or wait to be used"),
-    ("use", "slot: in use"),
+    ("use", "slot: in use"), ("turn", "has the turn"),
 )  # fmt: skip
 
 
@@ -46,7 +47,8 @@ def overlap(timeline: Timeline, cta: int) -> float:
 
 
 def picture(data: dict[str, Any]) -> str:
-    """The trace of one CTA, drawn: a row for each lane, time to the right."""
+    """The trace of one CTA, drawn: a row for each lane, time to the right.  ``what`` of ``otherData`` says of what
+    kernel, with its article."""
     timeline = from_json(data)
     about = data["otherData"]
     (cta,) = {item.cta for item in timeline.slices}
@@ -55,7 +57,8 @@ def picture(data: dict[str, Any]) -> str:
     end = max(item.end for item in timeline.slices)
     scale = (_WIDTH - _LEFT - _RIGHT) / (end - begin)
     bottom = _TOP + len(lanes) * _ROW + 4
-    title = f"One CTA of a GEMM ({' x '.join(map(str, about['shape']))}, {about['gpu']})"
+    title = f"One CTA of {about.get('what', 'a GEMM')} ({' x '.join(map(str, about['shape']))}, {about['gpu']})"
+    kinds = {item.kind for item in timeline.slices}
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {bottom + 44}" width="{_WIDTH}" '
         f'height="{bottom + 44}" role="img" aria-label="{escape(title)}">',
@@ -65,7 +68,7 @@ def picture(data: dict[str, Any]) -> str:
         f'<text class="title" x="16" y="24">{escape(title)}</text>',
     ]
     at = 16
-    for kind, meaning in _KINDS:
+    for kind, meaning in (pair for pair in _KINDS if pair[0] != "turn" or "turn" in kinds):
         out.append(f'<rect class="{kind}" x="{at}" y="38" width="14" height="12"/>')
         out.append(f'<text x="{at + 20}" y="49">{escape(meaning)}</text>')
         at += 44 + round(6.4 * len(meaning))
@@ -115,14 +118,14 @@ def _step(whole: float) -> float:
 
 
 def _style() -> str:
-    def colours(page: str, text: str, grid: str, wait: str, work: str, filling: str, use: str) -> str:
+    def colours(page: str, text: str, grid: str, wait: str, work: str, filling: str, use: str, turn: str) -> str:
         return (
             f".page{{fill:{page}}}text{{fill:{text}}}.grid{{stroke:{grid}}}.wait{{fill:{wait}}}.work{{fill:{work}}}"
-            f".filling{{fill:{filling}}}.use{{fill:{use}}}"
+            f".filling{{fill:{filling}}}.use{{fill:{use}}}.turn{{fill:{turn}}}"
         )
 
-    light = colours("#ffffff", "#1f2328", "#d1d9e0", "#d8dee4", "#1f6feb", "#f0b37e", "#1a7f37")
-    dark = colours("#0d1117", "#e6edf3", "#30363d", "#30363d", "#58a6ff", "#9a5b1f", "#3fb950")
+    light = colours("#ffffff", "#1f2328", "#d1d9e0", "#d8dee4", "#1f6feb", "#f0b37e", "#1a7f37", "#8250df")
+    dark = colours("#0d1117", "#e6edf3", "#30363d", "#30363d", "#58a6ff", "#9a5b1f", "#3fb950", "#d2a8ff")
     return (
         "text{font:13px system-ui,sans-serif}.title{font-weight:600;font-size:15px}.row{text-anchor:end}"
         ".tick{text-anchor:middle;font-size:12px}.grid{fill:none;stroke-width:1}rect:not(.page){stroke:none}"

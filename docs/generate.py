@@ -35,6 +35,7 @@ from pipelink.tools.console import relocate
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 TIMELINE = ROOT / "benchmarks" / "results" / "timeline.json"
+ATTENTION_TIMELINE = ROOT / "benchmarks" / "results" / "attention_timeline.json"
 MUTANTS = ROOT / "benchmarks" / "results" / "mutants.json"
 NOTICE = "<!-- Written by docs/generate.py; change what it reads, then run `make docs`. -->\n\n"
 
@@ -512,6 +513,13 @@ def pages() -> dict[Path, str]:
 
             trace = json.loads(TIMELINE.read_text())
             found[ROOT / "docs" / "timeline.svg"], known["timeline"] = picture(trace), summary(trace)
+        if ATTENTION_TIMELINE.is_file():
+            from benchmarks.attention.timeline import summary as attention_summary
+            from benchmarks.timeline import picture
+
+            trace = json.loads(ATTENTION_TIMELINE.read_text())
+            found[ROOT / "docs" / "attention-timeline.svg"] = picture(trace)
+            known["attention-timeline"] = attention_summary(trace)
         if any(set(re.findall("<!-- begin ([\\w-]+) -->", text)) - known.keys() for text in texts.values()):
             from benchmarks.report import plots, tables
 

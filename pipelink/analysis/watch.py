@@ -3,8 +3,8 @@
 ``transfer`` with ``debug-hangs`` or ``timeline`` calls :func:`instrument`, which adds ``debug`` to the kernel's launch
 contract: an offset in the parameter block behind the kernel's own fields, where the runtime puts what
 ``transfers/watch.cuh`` calls ``pl_watch``, and a table of *sites*, one for each wait of a port and each mbarrier or
-cluster barrier of a component's own, with who waits there and who would end the wait.  A contract without ``debug``
-gives an ordinary link.
+cluster barrier of a component's own, with who waits there and who would end the wait; for a timeline also where turns
+are taken and passed on.  A contract without ``debug`` gives an ordinary link.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final
 from pipelink.analysis.protocol.language import actions_of, protocol_of
 from pipelink.ir.views import Component, Kernel, Program
 from pipelink.model.lifetimes import Lifetimes, RoleKey
-from pipelink.model.watch import OWN_WAIT
+from pipelink.model.watch import OWN_WAIT, PASS, TAKE
 from pipelink.support.watch import BLOCK, BLOCK_ALIGN
 from pipelink.transfers import BY_NAME, placement_of
 from pipelink.transfers.cluster_barrier import SYNC
@@ -41,7 +41,11 @@ def instrument(program: Program, kernel: Kernel, limit_ms: int, timeline: bool) 
         "stays": placement.tmem_columns is not None,
         "lanes": lanes,
         "roles": roles,
-        "sites": [*_sites(kernel, users), *_own_sites(program, kernel, users)],
+        "sites": [
+            *_sites(kernel, users),
+            *_own_sites(program, kernel, users),
+            *(_turns(program, kernel, users) if timeline else ()),
+        ],
     }
     parameters = {**parameters, "bytes": offset + BLOCK.size, "align": max(BLOCK_ALIGN, parameters["align"])}
     kernel.set("pipelink.launch", {**launch, "parameters": parameters, "debug": debug})
@@ -130,6 +134,19 @@ def _own_sites(program: Program, kernel: Kernel, users: Lifetimes) -> Iterator[d
             yield {
                 "port": site, "operation": SYNC, "ring": site, "stages": 1, "users": meeting, "arrivers": meeting,
             }  # fmt: skip
+
+
+def _turns(program: Program, kernel: Kernel, users: Lifetimes) -> Iterator[dict[str, Any]]:
+    """Where warpgroups of a role take turns, and where they pass them on, which is no wait.  Neither has a limit: named
+    barriers are waited for by one instruction."""
+    for instance in kernel.instances.values():
+        for turns in program.components[instance.component].turns.values():
+            site, taking = f"@{instance.name}::@{turns.name}", _named(users.users(instance.name, turns.role))
+            for operation in (TAKE, PASS):
+                yield {
+                    "port": site, "operation": operation, "ring": site, "stages": 1, "users": taking,
+                    "arrivers": taking,
+                }  # fmt: skip
 
 
 def _does(component: Component, of: str, subject: str, verb: str) -> bool:

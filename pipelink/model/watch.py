@@ -15,6 +15,9 @@ from pipelink.model.binding import Const, CursorPointer, Invoke, ParameterPointe
 
 #: The operation of a wait at an mbarrier of the component's own, among those of ports.
 OWN_WAIT: Final = "mbarrier"
+#: The operations of turns: a wait, and what ends it.
+TAKE: Final = "take"
+PASS: Final = "pass"
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Site:
-    """A wait: ``operation`` is acquire, end, wait, take or await of a port, mbarrier, or sync of a cluster; ``users``
-    are the roles that wait here, ``arrivers`` those whose arrivals end the wait.  A ring is named by the port that
-    fills it."""
+    """A wait: ``operation`` is acquire, end, wait, take or await of a port, mbarrier, sync of a cluster, or take of
+    turns; or where turns are passed on, pass.  ``users`` are the roles that wait here, ``arrivers`` those whose
+    arrivals end the wait.  A ring is named by the port that fills it."""
 
     port: str
     operation: str

@@ -281,7 +281,7 @@ DEBUG: Final = Object(
                         Row(
                             "operation",
                             Text("a word", r"[a-z_]{1,32}"),
-                            "acquire, end, wait, take, await, sync or mbarrier",
+                            "acquire, end, wait, take, await, sync, mbarrier or pass",
                         ),
                         Row("ring", PLACE, "the port that fills the ring"),
                         Row("stages", Number(0, 1 << 20), "the ring's depth"),

@@ -27,18 +27,25 @@ EVENT = struct.Struct("<4I")  # site + 1, stage, clock at begin and end
 LANE_THREADS = 128
 _WRAP = 1 << 32
 
-Kind = Literal["wait", "work", "filling", "in use"]
+Kind = Literal["wait", "work", "filling", "in use", "turn"]
 #: What a role does after a wait, and what the wait is for.
 #: What a role does after a wait; after any other, no more is known than that it was after that.
 _AFTER = {"acquire": "fill", "wait": "use"}
 #: Names of colours that both viewers know.
-_COLORS: dict[Kind, str] = {"wait": "grey", "work": "good", "filling": "thread_state_iowait", "in use": "good"}
+_COLORS: dict[Kind, str] = {
+    "wait": "grey",
+    "work": "good",
+    "filling": "thread_state_iowait",
+    "in use": "good",
+    "turn": "rail_response",
+}
 
 
 @dataclass(frozen=True)
 class Slice:
-    """A stretch of a lane's time.  ``lane`` is a role (``@mma::@run``, with ``warpgroup 1`` where it has several) or a
-    ring's slot (``@load::@ab[2]``); times in nanoseconds from the launch's first event."""
+    """A stretch of a lane's time.  ``lane`` is a role (``@mma::@run``, with ``warpgroup 1`` where it has several), a
+    ring's slot (``@load::@ab[2]``) or turns of a warpgroup (``@mma::@turn warpgroup 1``); times in nanoseconds from the
+    launch's first event."""
 
     cta: int
     sm: int
@@ -60,7 +67,7 @@ class Timeline:
     ctas: int
 
     def lanes(self, cta: int) -> dict[str, list[Slice]]:
-        """The slices of one CTA by lane, roles before slots, in time."""
+        """The slices of one CTA by lane, roles before slots before turns, in time."""
         found: dict[str, list[Slice]] = {}
         for item in self.slices:
             if item.cta == cta:
@@ -164,6 +171,7 @@ def read(kernel: str, debug: Debug, data: bytes, capacity: int, ctas: int) -> Ti
             first, last = offset + lane.ticks[0] * rate, offset + lane.ticks[1] * rate
             slices += _role(lane, events, first, last)
         slices += _slots(cta, own[0].sm, waits)
+        slices += [item for lane in own for item in _turns(lane, waits[lane.name])]
     start = min((item.begin for item in slices), default=0.0)
     moved = [Slice(s.cta, s.sm, s.lane, s.name, s.kind, s.begin - start, s.end - start) for s in slices]
     dropped = sum(max(0, lane.count - capacity) for lane in lanes)
@@ -222,7 +230,7 @@ def _clocks(lanes: list[_Lane]) -> dict[int, tuple[float, float]]:
 def _role(lane: _Lane, events: list[_Event], first: float, last: float) -> Iterable[Slice]:
     """Waits, and what lies between them."""
     doing, since = "begin", first
-    for event in events:
+    for event in (event for event in events if event.site.operation != "pass"):  # which is no wait
         what = _what(event)
         if event.begin > since:
             yield Slice(lane.cta, lane.sm, lane.name, doing, "work", since, event.begin)
@@ -236,6 +244,19 @@ def _what(event: _Event) -> str:
     """``ab[2]``."""
     port = event.site.port.rpartition("@")[2]
     return port if event.site.operation in ("take", "end", "sync") else f"{port}[{event.stage}]"
+
+
+def _turns(lane: _Lane, events: list[_Event]) -> Iterable[Slice]:
+    """A warpgroup's turns, each from when it was taken until it is passed on."""
+    taken: dict[str, float] = {}
+    for event in events:
+        port = event.site.port
+        if event.site.operation == "take":
+            taken[port] = event.end
+        elif event.site.operation == "pass" and port in taken:
+            group = lane.name.partition(" ")[2]
+            begin = taken.pop(port)
+            yield Slice(lane.cta, lane.sm, f"{port} {group}".strip(), "turn", "turn", begin, event.begin)
 
 
 def _slots(cta: int, sm: int, waits: dict[str, list[_Event]]) -> Iterable[Slice]:

@@ -14,6 +14,7 @@ from pipelink.ir.placement import NamedBarrier
 from pipelink.ir.views import Kernel, Role
 from pipelink.model.binding import Const, Invoke, Return
 from pipelink.model.lifetimes import Lifetimes, RoleKey
+from pipelink.model.watch import PASS, TAKE
 from pipelink.target import WARP_THREADS, WARPGROUP_WARPS
 from pipelink.transfers.binder import Binder, placed_instance
 
@@ -63,9 +64,10 @@ def orders(kernel: Kernel, lifetimes: Lifetimes) -> Iterator[Order]:
 def bind(binder: Binder, order: Order) -> None:
     """Define how a warpgroup takes its turn, and passes it to the next."""
     instance, barriers = binder.instances[order.instance], order.barriers
-    for name, ids in (("take", barriers), ("pass", (*barriers[1:], barriers[0]))):
+    for name, ids in ((TAKE, barriers), (PASS, (*barriers[1:], barriers[0]))):
         call = Invoke(f"pl_turns_{name}", (Const(_packed(ids)), Const(order.first)), convergent=True)
-        binder.operation(instance, "turns", order.name, f"pl_{name}", call, Return())
+        watched = binder.watch.waits(order.instance, order.name, name, call)
+        binder.operation(instance, "turns", order.name, f"pl_{name}", *watched, Return())
 
 
 def _packed(barriers: Sequence[NamedBarrier]) -> int:

@@ -61,6 +61,7 @@ def link_debug(objects: Objects, output: Path) -> None:
     gemm.link(timeline=True, debug_hangs=True).save(output / "watched.plk")
     compose("attention-context-causal-128-g2-shared-lse", objects).link(debug_hangs=True).save(output / "lost_peer.plk")
     compose("round_trip", objects).link(timeline=True).save(output / "awaited.plk")
+    compose("two_in_turn", objects).link(timeline=True).save(output / "turns.plk")
     print(f"{output.name}: {len(list(output.iterdir()))} packages", flush=True)
 
 

@@ -1,5 +1,6 @@
 """Kernels that hang end, say why, and leave the device as it was; timelines show what overlaps."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -156,6 +157,23 @@ def test_a_timeline_shows_waits_for_signals(torch: Any, load: Any) -> None:
         waits = [s for s in lane if s.kind == "wait"]
         assert [s.name for s in waits] == rounds * [f"await take[{cta}]"]
         assert all(s.end >= s.begin for s in waits)
+
+
+def test_a_timeline_shows_turns(torch: Any, load: Any) -> None:
+    """Each warpgroup has as many turns as it takes, and no two have one at once."""
+    kernel = load("debug/turns")
+    ctas, rounds = 4, 50
+    values = torch.zeros(ctas, 128, dtype=torch.int32, device="cuda").view(torch.uint32)
+    seen = torch.zeros(ctas, rounds, 256, dtype=torch.int32, device="cuda").view(torch.uint32)
+    kernel(values=values, seen=seen)
+    timeline = kernel.timeline()
+    for cta in range(ctas):
+        lanes = timeline.lanes(cta)
+        found = [lanes[f"@two_in_turn::@turn warpgroup {group}"] for group in (0, 1)]
+        assert [len(turns) for turns in found] == [2 * rounds, 2 * rounds]
+        in_order = [turn for pair in zip(*found, strict=True) for turn in pair]
+        assert all(s.kind == "turn" and s.end >= s.begin for s in in_order)
+        assert all(former.end <= latter.begin for former, latter in itertools.pairwise(in_order))
 
 
 def test_a_watched_kernel_is_right(torch: Any, load: Any) -> None:

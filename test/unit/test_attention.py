@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 import pipelink
+from benchmarks.attention import placement
 from pipelink.backend import nvjitlink
 from pipelink.components.attention import SHAPES, add_attention
 from pipelink.components.gemm import Composer
@@ -54,6 +55,10 @@ def test_variants_are_linked_from_one_core(objects: Objects, linked_images: list
         assert all(image.sha256 in found for found in linked_images)
         assert objects[core].read_bytes() == before
     assert len(cores["attention_core"]) > 12
+
+
+def test_the_picture_of_the_placement_is_of_today(objects: Objects) -> None:
+    assert placement.PICTURE.read_text() == placement.picture(objects), "draw it with benchmarks/attention/placement.py"
 
 
 def partly(objects: Objects, core: str, loader: str, walker: str, score: str | None = None) -> pipelink.Kernel:

@@ -110,6 +110,22 @@ def test_meetings_of_a_cluster_have_sites(objects: Objects) -> None:
     assert "GLOBALTIMER" in sass.disassemble(lost.targets[0].cubin)
 
 
+def test_turns_are_timed_and_have_no_limit(objects: Objects) -> None:
+    """A timeline notes where they are taken and passed on; a limit knows nothing of them."""
+    kernel = compose("two_in_turn", objects)
+    plain, limited = kernel.link().targets[0], kernel.link(debug_hangs=True).targets[0]
+    timed = kernel.link(timeline=True)
+    run = "@two_in_turn::@run"
+    assert [(s["port"], s["operation"], s["users"], s["arrivers"]) for s in debug_of(timed)["sites"]] == [
+        ("@two_in_turn::@turn", "take", [run], [run]),
+        ("@two_in_turn::@turn", "pass", [run], [run]),
+    ]
+    assert limited.launch["debug"]["sites"] == []
+    clocks = [sass.disassemble(linked.cubin).count("SR_CLOCK") for linked in (plain, timed.targets[0])]
+    assert clocks[0] == 0
+    assert clocks[1] > 4  # of the role, and on both sides of either
+
+
 def test_a_lost_phase_has_a_limit(objects: Objects) -> None:
     linked = link_broken("lost_phase", objects)
     assert [site["port"] for site in debug_of(linked)["sites"]] == ["@lost_phase::@full", "@lost_phase::@empty"]

@@ -25,9 +25,11 @@ DEBUG = Debug(
         Site("@load::@ready", "await", "@mma::@ready", 1, (LOAD,), (MMA,)),
         Site("@load::@empty", "mbarrier", "@load::@empty", 2, (LOAD,), (MMA,)),
         Site("@load::@met", "sync", "@load::@met", 1, (LOAD,), (LOAD,)),
+        Site("@mma::@order", "take", "@mma::@order", 1, (MMA,), (MMA,)),
+        Site("@mma::@order", "pass", "@mma::@order", 1, (MMA,), (MMA,)),
     ),
 )
-ACQUIRE, WAIT, TAKE, AWAIT, OWN, SYNC = range(6)
+ACQUIRE, WAIT, TAKE, AWAIT, OWN, SYNC, TAKE_TURN, PASS_TURN = range(8)
 ROOM = 8
 START = 2**32 - 500  # the 32-bit clock wraps
 BASE = 10**18
@@ -80,6 +82,27 @@ def test_waits_for_signals_own_mbarriers_and_clusters_are_shown() -> None:
     ]  # fmt: skip
     assert near(timeline.lanes(0)[LOAD][1].end, 4000)
     assert list(timeline.lanes(0)) == [LOAD]  # neither is a slot of a ring
+
+
+def test_turns_of_warpgroups_have_lanes() -> None:
+    """A turn lasts from when it is taken until it is passed on; only taking it is a wait."""
+    first = lane(7, 0, 9000, (TAKE_TURN, 0, 10, 20), (WAIT, 0, 100, 900), (PASS_TURN, 0, 1000, 1004))
+    second = lane(
+        7, 0, 9000, (TAKE_TURN, 0, 10, 1010), (PASS_TURN, 0, 2000, 2004), (TAKE_TURN, 0, 2100, 3000)
+    )  # whose last turn nobody saw the end of
+    timeline = read("attention", DEBUG, NOTHING + first + second, ROOM, 1)
+    lanes = timeline.lanes(0)
+    turns = [f"@mma::@order warpgroup {group}" for group in (0, 1)]
+    assert list(lanes) == [f"{MMA} warpgroup 0", f"{MMA} warpgroup 1", *turns]
+    for name, expected in zip(turns, ((20, 1000), (1010, 2000)), strict=True):
+        (turn,) = lanes[name]
+        assert (turn.name, turn.kind) == ("turn", "turn")
+        assert near(turn.begin, expected[0])
+        assert near(turn.end, expected[1])
+    assert [(s.name, s.kind) for s in lanes[f"{MMA} warpgroup 0"]] == [
+        ("begin", "work"), ("take order", "wait"), ("after order", "work"), ("wait ab[0]", "wait"),
+        ("use ab[0]", "work"),
+    ]  # fmt: skip
 
 
 def test_slots_are_filled_and_in_use() -> None:
