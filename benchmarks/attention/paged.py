@@ -1,7 +1,7 @@
 """Causal attention over keys and values in pages beside that over the same keys in a row, on a Hopper GPU.
 
     python benchmarks/attention/paged.py --link FOLDER        where the compilers are
-    python benchmarks/attention/paged.py FOLDER [--output benchmarks/results/paged.json]
+    python benchmarks/attention/paged.py FOLDER [--only 'page16-*'] [--output benchmarks/results/paged.json]
 
 Whole prompts, whose pages lie in memory in random order.  ``dense`` is the kernel whose keys lie in a row; a ratio is
 its time over that of the kernel with pages, of one turn.  Both have to compute the same.  A peer, where it is installed
@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -164,13 +165,13 @@ def measure(folder: Path, case: Case) -> dict[str, Any]:
 
 
 def main() -> int:
-    given = arguments(__doc__, "FOLDER")
+    given = arguments(__doc__, "FOLDER", cases=True)
     if given.link:
         link(given.path)
         return 0
     from benchmarks import store
 
-    for case in CASES:
+    for case in (case for case in CASES if fnmatch(case.name, given.only)):
         found = measure(given.path, case)
         ratios = ", ".join(f"{ratio[0]:.3f} to {name}" for name, ratio in found["ratio"].items())
         print(f"{case.name}: {found['us']}, {ratios}", flush=True)
