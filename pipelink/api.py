@@ -363,7 +363,7 @@ class Kernel:
         cache, True for the user's own, or None or False to link anew.  Raises LinkError with everything that check,
         place, the vendor libraries or the audit have to say."""
         text = str(self.module.operation.get_asm(enable_debug_info=True)).encode()
-        store = user_cache() if cache is True else None if cache is False else cache
+        store = _cache(cache)
         linked = [
             link(
                 Request(
@@ -384,12 +384,21 @@ class Kernel:
         ]
         return Linked(self.name, tuple(linked))
 
-    def monolith(self, folders: Sequence[str | Path], target: str | None = None) -> str:
+    def monolith(
+        self, folders: Sequence[str | Path], target: str | None = None, *, cache: Cache | bool | None = True
+    ) -> str:
         """The same composition as one CUDA C++ file, the reference a link is compared with; ``folders`` hold the
-        components' sources.  Raises LinkError ``source-not-found`` and what check and place have to say."""
+        components' sources, ``cache``, as of :meth:`link`, what is known of the objects.  Raises LinkError
+        ``source-not-found`` and what check and place have to say."""
         text = str(self.module.operation.get_asm(enable_debug_info=True)).encode()
         request = Request(text, tuple(self._objects), kernel=self.name, target=target or self.target)
-        return str(emit(request, "monolith", folders=[Path(folder) for folder in folders]).content)
+        store = _cache(cache)
+        return str(emit(request, "monolith", folders=[Path(folder) for folder in folders], cache=store).content)
+
+
+def _cache(given: Cache | bool | None) -> Cache | None:
+    """The cache that is meant: True is the user's own."""
+    return user_cache() if given is True else None if given is False else given
 
 
 def choose(objects: Sequence[Object], wanted: str | None, where: Location) -> tuple[Object, ContractComponent]:

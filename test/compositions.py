@@ -19,6 +19,7 @@ from benchmarks.families.attention import CORES
 from benchmarks.families.attention import CUTE as CUTE_CORE
 from pipelink import components
 from pipelink.api import Kernel
+from pipelink.backend.cache import Cache
 from pipelink.components import attention, gemm
 from pipelink.components.attention import Shape
 from pipelink.components.gemm import Composer
@@ -42,6 +43,12 @@ class Objects(gemm.Objects):
     """Objects of the library's and the tests' components, in a folder that several processes may fill."""
 
     sources: Sequence[Path] = FOLDERS
+
+    @property
+    def cache(self) -> Cache:
+        """What is known of these objects, and the kernels that were linked of them: for links that need not be done
+        anew, most of which is the audit of a core that many kernels share."""
+        return Cache(self.folder / "cache")
 
     def __getitem__(self, name: str) -> Path:
         if name in self.made:

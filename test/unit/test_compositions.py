@@ -51,9 +51,13 @@ def digests(objects: Objects) -> dict[str, str]:
 def linked_like_the_monolith(name: str, objects: Objects) -> Linked:
     kernel = compose(name, objects)
     before = digests(objects)
-    linked = kernel.link(cache=False)
+    linked = kernel.link(cache=objects.cache)
     (code,) = linked.targets
-    text, folders, options = kernel.monolith(FOLDERS), [*FOLDERS, toolchain.transfer_dir()], list[str]()
+    text, folders, options = (
+        kernel.monolith(FOLDERS, cache=objects.cache),
+        [*FOLDERS, toolchain.transfer_dir()],
+        list[str](),
+    )
     if str(CUTE_CORE) in text:
         folders, options = [*folders, toolchain.cutlass_include_dir()], ["-default-device"]
     monolith = toolchain.compile_cubin(text, f"{name}.cu", kernel.target, include_dirs=folders, options=options)
@@ -113,8 +117,8 @@ def test_blackwell_machine_code(name: str, objects: Objects, monkeypatch: pytest
 def test_objects_that_run_on_hopper_link_for_sm_120a(name: str, objects: Objects) -> None:
     """Not run: linked and audited, three slots in 99 KiB, and equal to the same unit."""
     kernel, target = compose(name, objects), "sm_120a"
-    linked = kernel.link(target, cache=False)[target]
-    text, folders = kernel.monolith(FOLDERS, target), [*FOLDERS, toolchain.transfer_dir()]
+    linked = kernel.link(target, cache=objects.cache)[target]
+    text, folders = kernel.monolith(FOLDERS, target, cache=objects.cache), [*FOLDERS, toolchain.transfer_dir()]
     assert differences(linked.cubin, compile_monolith(text, f"{name}.cu", target, "sm_90", include_dirs=folders)) == []
     assert linked.audit.ok
     code = sass.read(linked.cubin)

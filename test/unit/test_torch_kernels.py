@@ -96,7 +96,7 @@ def test_what_the_table_has_can_be_composed(objects: Objects) -> None:
 def test_what_the_table_lacks_is_refused_by_the_link(objects: Objects, entry: AttentionEntry) -> None:
     assert entry.lacking()
     with pytest.raises(LinkError, match="plc_rows"):
-        composed(entry, objects).link(cache=False)
+        composed(entry, objects).link(cache=objects.cache)
 
 
 @pytest.mark.parametrize(
@@ -113,14 +113,14 @@ def test_what_the_table_lacks_is_refused_by_the_link(objects: Objects, entry: At
 def test_what_the_core_has_no_register_for_would_spill(objects: Objects, entry: AttentionEntry) -> None:
     assert entry.lacking()
     with pytest.raises(LinkError, match="audit-spill"):
-        composed(entry, objects).link(cache=False)
+        composed(entry, objects).link(cache=objects.cache)
 
 
 @pytest.mark.parametrize("entry", [AttentionEntry("split", 256), AttentionEntry("plan", 256)], ids=lambda x: x.name)
 def test_what_the_table_lacks_has_no_components(objects: Objects, entry: AttentionEntry) -> None:
     assert entry.lacking()
     with pytest.raises(LinkError, match=r"\[unknown-component\]|\[requirement|plc_"):
-        composed(entry, objects).link(cache=False)
+        composed(entry, objects).link(cache=objects.cache)
 
 
 def test_a_kernel_is_linked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
