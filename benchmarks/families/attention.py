@@ -26,7 +26,7 @@ CUTE = ROOT / "examples" / "attention" / "cute_core"
 #: Cores of the examples.
 CORES = {
     "cute": attention.Shape(128, source="attention_core_cute", core="attention_core_cute_{d}"),
-    "cute_few": attention.Shape(16, source="attention_core_cute_few", core="attention_core_cute_few_{d}"),
+    "cute_few": attention.Shape(16, source="attention_core_cute_few_{d}", core="attention_core_cute_few_{d}"),
 }
 
 # Shapes are batches, heads of Q, heads of K and V, queries, keys; of sequences that stand one behind another, batches

@@ -8,7 +8,7 @@
 // more, however short the stream was.
 //
 // `attend_item` is one item: rows, a stream, and what comes out of it.  A role calls it for each tile that a walker names
-// (attention_core_cute_few.cu); so may whatever else hands out items.
+// (attention_core_cute_few.cuh); so may whatever else hands out items.
 #pragma once
 #include <cute/tensor.hpp>
 #include <cute/atom/copy_atom.hpp>

@@ -15,7 +15,7 @@ from pipelink.components.gemm import Composer, Objects
 
 HERE = Path(__file__).resolve().parent
 CORE = Shape(queries=128, source="attention_core_cute", core="attention_core_cute_{d}")
-FEW = Shape(queries=16, source="attention_core_cute_few", core="attention_core_cute_few_{d}")
+FEW = Shape(queries=16, source="attention_core_cute_few_{d}", core="attention_core_cute_few_{d}")
 
 
 def compose(objects: Path, variant: str) -> pipelink.Kernel:

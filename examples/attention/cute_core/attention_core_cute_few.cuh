@@ -2,6 +2,9 @@
 //
 // The contract is that of the library's core, with other tiles.  Every warp calls `store`, with the row 16 times its
 // number behind the tile's first: the first warp has the tile's rows, the others have none, and come to help.
+//
+// Each head's size has a source of its own: CuTe's templates take a compiler 20 s for one.
+#pragma once
 #include <cute/tensor.hpp>
 
 #include "few_queries.cuh"
@@ -56,5 +59,3 @@
       }                                                                                                                \
     }                                                                                                                  \
   }
-CUTE_ATTENTION_FEW(example::attention_core_cute_few_128, pl::bf16, 128)
-CUTE_ATTENTION_FEW(example::attention_core_cute_few_64, pl::bf16, 64)
