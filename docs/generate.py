@@ -21,7 +21,7 @@ from pipelink import ir
 from pipelink.contract import abi
 from pipelink.contract import vocabulary as words
 from pipelink.contract.fields import Field
-from pipelink.contract.vocabulary import touches_header
+from pipelink.contract.headers import touches_header
 from pipelink.ir import schema
 from pipelink.map.trace import render_svg
 from pipelink.passes import PASSES, PIPELINES, PassInfo

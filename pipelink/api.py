@@ -13,7 +13,7 @@ Nothing is checked before ``link`` but names: an unknown port or component is re
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pipelink.objects import ContractComponent
     from pipelink.support.mlir import ir
 
-_NAMED = ("port", "param", "role", "smem", "state", "barrier", "mbarrier", "cluster_barrier", "turns", "tmem", "pool")
+_NAMED = ("port", "param", "role", "smem", "state", "barrier", "mbarrier", "cluster_barrier", "turns", "tmem", "lease")
 _OWN = Path(__file__).parent
 
 
@@ -235,17 +235,19 @@ class Kernel:
         stages: int | None = None,
         weight: int | None = None,
         shared: Sequence[int] | None = None,
-        opcode: int | None = None,
         credit: int | None = None,
+        lease: Reference | None = None,
     ) -> None:
-        """Connect two ports; ``source`` gives, calls, dispatches or lends.  ``transfer`` and ``stages`` override the
-        linker's choice, ``weight`` says how much depth matters beside other rings, ``shared`` which tiles of a slot
-        both CTAs of the cluster need (transfer ``cluster``), ``opcode`` which operation of a dispatch this is,
-        ``credit`` (0 or 1) whether a token is there at the start.  Raises LinkError ``unknown-port``."""
+        """Connect two ports; ``source`` gives or calls.  ``transfer`` and ``stages`` override the linker's choice,
+        ``weight`` says how much depth matters beside other rings, ``shared`` which tiles of a slot both CTAs of the
+        cluster need (transfer ``cluster``), ``credit`` (0 or 1) whether a token is there at the start, ``lease`` whose
+        pages the slots are.  Raises LinkError ``unknown-port`` or ``unknown-name``."""
         where = caller()
         for end in (source, target):
             if end.kind != "port":
                 raise error("unknown-port", f"'{end}' is a {end.kind}, not a port", where)
+        if lease is not None and lease.kind != "lease":
+            raise error("unknown-name", f"'{lease}' is a {lease.kind}, not a lease", where)
         self._record(
             lambda b: b.connect(
                 source.path,
@@ -254,8 +256,8 @@ class Kernel:
                 stages=stages,
                 weight=weight,
                 shared=shared,
-                opcode=opcode,
                 credit=credit,
+                lease=None if lease is None else lease.path,
                 location=where,
             )
         )
@@ -319,6 +321,23 @@ class Kernel:
         """These roles share warps: they run one after the other, in this order."""
         where = caller()
         self._record(lambda b: b.exclusive(name, [role.path for role in roles], location=where))
+
+    def operation(
+        self,
+        dispatcher: Instance,
+        instance: Instance,
+        name: str | None = None,
+        *,
+        opcode: int | None = None,
+        roles: Mapping[str, str] | None = None,
+    ) -> None:
+        """Let the roles of ``dispatcher`` run those of ``instance`` where an instruction names ``opcode``, by default
+        the first number that is free.  A role is run by that of its name, or by the one that ``roles`` maps it to.
+        ``name`` is what instructions and timelines call it, by default the instance's with ``_operation`` behind."""
+        where = caller()
+        ends = (vars(dispatcher)["_name"], vars(instance)["_name"])
+        own = name or f"{ends[1]}_operation"
+        self._record(lambda b: b.operation(own, *ends, opcode=opcode, roles=roles, location=where))
 
     def overlay(self, *buffers: Reference, because: str) -> None:
         """These buffers may share memory, for the reason given."""

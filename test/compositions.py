@@ -23,6 +23,7 @@ from pipelink.backend.cache import Cache
 from pipelink.components import attention, gemm
 from pipelink.components.attention import Shape
 from pipelink.components.gemm import Composer
+from test import megakernels
 
 TEST_COMPONENTS = Path(__file__).resolve().parent / "components"
 FOLDERS = (components.FOLDER, TEST_COMPONENTS, CUTE_CORE)
@@ -516,6 +517,7 @@ COMPOSITIONS: dict[str, Build] = (
         "gathered": _gathered,
         "matvec": _matvec,
         "round_trip": _round_trip,
+        "megakernel": megakernels.streaming,
         "handed_pages": _handed_pages("page_writer", "page_loader", "page_reader"),
         "peer_pages": _handed_pages("peer_writer", "peer_loader", "peer_reader"),
         "far_pages": _handed_pages("own_writer", "far_loader", "peer_reader"),

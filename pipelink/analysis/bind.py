@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pipelink.analysis.bind_entry import MEETING_SOURCE, plan
+from pipelink.analysis.bind_entry import MEETING_SOURCE, RoleCalls, dispatched_meetings, plan
 from pipelink.analysis.launch_types import scalar_bits, value_fault
 from pipelink.analysis.placement.validate import require_placed
 from pipelink.ir.placement import KernelPlacement, ParameterSource
@@ -30,7 +30,7 @@ from pipelink.model.binding import (
 from pipelink.model.lifetimes import Lifetimes
 from pipelink.model.watch import watch_of
 from pipelink.support.diagnostics import Diagnostics, Note
-from pipelink.transfers import LOCAL, cluster_barrier, placement_of, transfer_of, turns
+from pipelink.transfers import LOCAL, cluster_barrier, operations, placement_of, transfer_of, turns
 from pipelink.transfers.binder import Binder, bound_scalar, placed_instance
 
 #: Parameter types that become frame scalars; others are read in place, from the parameter block.
@@ -65,7 +65,7 @@ def device_sources(kernel: Kernel) -> tuple[str, ...]:
         found.add(cluster_barrier.SOURCE)
     if any(placed_instance(instance).turns for instance in kernel.instances.values()):
         found.add(turns.SOURCE)
-    if kernel.exclusives:
+    if kernel.exclusives or (kernel.placement is not None and kernel.placement.meetings):
         found.add(MEETING_SOURCE)
     return tuple(sorted(found))
 
@@ -116,7 +116,15 @@ class _Builder:
         parameter = self.components[instance.component].params[name]
         kind = scalar_type(parameter)
         pointer: Value
-        if source.field is None:
+        if source.operand:
+            key = operations.operand_field(instance.name, name)
+            if kind is None:
+                message = f"parameter '@{instance.name}::@{name}' comes with an instruction and is a {parameter.type}"
+                self.diagnostics.error("bad-placement", message, instance.location)
+                return
+            self.scalars[key] = Scalar(key, kind, operand=True)
+            pointer = FieldPointer(key)
+        elif source.field is None:
             key = bound_scalar(instance.name, name)
             number = source.value
             fault = value_fault(kind or parameter.type, number)
@@ -168,7 +176,12 @@ class _Builder:
         self.resources()
         for order in turns.orders(self.kernel, self.lifetimes):
             turns.bind(self.binder, order)
-        entry = plan(self.kernel, self.lifetimes, self.placement, self.watch)
+        calls = RoleCalls(self.kernel, self.lifetimes, self.watch)
+        if self.kernel.operations:
+            types = {key: scalar.type for key, scalar in self.scalars.items() if scalar.operand}
+            meetings = dispatched_meetings(self.kernel, self.lifetimes, self.placement)
+            operations.bind(self.binder, self.lifetimes, types, calls.around, meetings)
+        entry = plan(self.kernel, self.lifetimes, self.placement, calls)
         frame = Frame(
             scalars=tuple(self.scalars.values()),
             states=tuple(sorted(self.states.values(), key=lambda state: -state.align)),

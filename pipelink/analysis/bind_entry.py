@@ -34,12 +34,12 @@ from pipelink.transfers.binder import cxx_name, parameter_address, placed_instan
 MEETING_SOURCE: Final = "exclusive.cu"
 
 
-def plan(kernel: Kernel, lifetimes: Lifetimes, placement: KernelPlacement, watch: Watch) -> EntryPlan:
+def plan(kernel: Kernel, lifetimes: Lifetimes, placement: KernelPlacement, calls: RoleCalls) -> EntryPlan:
     """The entry of a placed kernel."""
     parameters = (kernel.launch or {})["parameters"]
     components = {instance.component: lifetimes.components[name] for name, instance in kernel.instances.items()}
     tma = target(kernel.target, kernel.location).tma
-    entries = _entries(kernel, lifetimes, placement, watch)
+    entries = calls.entries(kernel, placement)
     return EntryPlan(
         kernel=kernel.name,
         threads=placement.threads,
@@ -64,31 +64,60 @@ def _stores(component: Component) -> bool:
     return any(step.verb == "store" for of in stated for step in actions_of(protocol_of(component, of).body))
 
 
-def _entries(kernel: Kernel, lifetimes: Lifetimes, placement: KernelPlacement, watch: Watch) -> list[RoleEntry]:
-    """What runs on the warps, in order of their threads."""
-    firsts: dict[RoleKey, int] = {}
-    calls: dict[RoleKey, RoleCall] = {}
-    entrances = _entrances(kernel, lifetimes)
-    orders = list(turns.orders(kernel, lifetimes))
-    programmatic = bool((kernel.launch or {}).get("programmatic"))
-    for instance in kernel.instances.values():
-        for role in lifetimes.components[instance.name].roles.values():
-            placed, key = placed_instance(instance), f"{instance.name}::{role.name}"
-            warps = placed.roles[role.name]
-            path, firsts[key] = f"{cxx_name(instance.component)}::{role.name}", warps.first_thread
-            before, after = watch.around(f"@{instance.name}::@{role.name}", warps.first_thread)
-            begun = _begun(role.early and key not in entrances) if programmatic else ()
-            own = [order for order in orders if order.role == key]
-            before = (*before, *begun, *entrances.get(key, ()), *(order.begin() for order in own))
-            after = (*(order.end() for order in own), *after)
-            calls[key] = RoleCall(placed.id, path, warps.threads, role.one_thread, before, after)
-    found: list[RoleEntry] = []
-    for name, keys in lifetimes.sequences().items():
-        group = tuple(calls.pop(key) for key in keys)
-        meeting = _meeting(kernel, placement.meetings.get(name), placement.tmem_columns is not None)
-        found.append(RoleEntry(firsts[keys[0]], max(c.threads for c in group), group, meeting, watch.done))
-    found += [RoleEntry(firsts[key], call.threads, (call,), (), watch.done) for key, call in calls.items()]
-    return sorted(found, key=lambda entry: entry.first)
+class RoleCalls:
+    """What calls each role, and what stands ``around`` it: before and behind.  What the transfers of an operation's
+    ports ask for is done where the dispatcher's role begins, since that is once a launch."""
+
+    def __init__(self, kernel: Kernel, lifetimes: Lifetimes, watch: Watch) -> None:
+        self.watch = watch
+        self.firsts: dict[RoleKey, int] = {}
+        self.calls: dict[RoleKey, RoleCall] = {}
+        self.around: dict[RoleKey, tuple[Body, Body]] = {}
+        self.sequences = lifetimes.sequences()
+        entrances = _entrances(kernel, lifetimes)
+        orders = list(turns.orders(kernel, lifetimes))
+        programmatic = bool((kernel.launch or {}).get("programmatic"))
+        for instance in kernel.instances.values():
+            for role in lifetimes.components[instance.name].roles.values():
+                placed, key = placed_instance(instance), f"{instance.name}::{role.name}"
+                begin: Body = tuple(order.begin() for order in orders if order.role == key)
+                end = tuple(order.end() for order in orders if order.role == key)
+                if key in lifetimes.runner_of:
+                    self.around[key] = (begin, end)
+                    continue
+                warps = placed.roles[role.name]
+                path, self.firsts[key] = f"{cxx_name(instance.component)}::{role.name}", warps.first_thread
+                before, after = watch.around(f"@{instance.name}::@{role.name}", warps.first_thread)
+                begun = _begun(role.early and key not in entrances) if programmatic else ()
+                before = (*before, *begun, *entrances.get(key, ()), *begin)
+                self.calls[key] = RoleCall(placed.id, path, warps.threads, role.one_thread, before, (*end, *after))
+
+    def entries(self, kernel: Kernel, placement: KernelPlacement) -> list[RoleEntry]:
+        """What runs on the warps, in order of their threads."""
+        calls, found = dict(self.calls), list[RoleEntry]()
+        for name, keys in self.sequences.items():
+            group = tuple(calls.pop(key) for key in keys)
+            meeting = _meeting(kernel, placement.meetings.get(name), placement.tmem_columns is not None)
+            found.append(
+                RoleEntry(self.firsts[keys[0]], max(c.threads for c in group), group, meeting, self.watch.done)
+            )
+        found += [
+            RoleEntry(self.firsts[key], call.threads, (call,), (), self.watch.done) for key, call in calls.items()
+        ]
+        return sorted(found, key=lambda entry: entry.first)
+
+
+def dispatched_meetings(kernel: Kernel, lifetimes: Lifetimes, placement: KernelPlacement) -> dict[RoleKey, Body]:
+    """What the threads of a role that dispatches do behind each operation: they meet, where operations have something
+    of their own, since what the next one has may lie where the last one's was."""
+    found: dict[RoleKey, Body] = {}
+    for runner, roles in lifetimes.dispatched.items():
+        instance, _, role = runner.partition("::")
+        if any(map(lifetimes.private, roles)):
+            alone = lifetimes.components[instance].roles[role].one_thread
+            barrier = placement.meetings.get(runner)
+            found[runner] = _meeting(kernel, barrier, placement.tmem_columns is not None, alone=alone)
+    return found
 
 
 def _begun(early: bool) -> Body:
@@ -98,13 +127,16 @@ def _begun(early: bool) -> Body:
     return (launch,) if early else (launch, wait)
 
 
-def _meeting(kernel: Kernel, barrier: NamedBarrier | None, in_tmem: bool) -> Body:
+def _meeting(kernel: Kernel, barrier: NamedBarrier | None, in_tmem: bool, *, alone: bool = False) -> Body:
     """What each thread of an exclusive group does between two roles.  Its copies by cp.async, and the reads of its bulk
     stores, are waited for; its accesses come before copies that the next role lets TMA make to the same bytes (PTX ISA,
-    async proxy), and its tcgen05 instructions before the next role's (tcgen05 memory consistency model)."""
+    async proxy), and its tcgen05 instructions before the next role's (tcgen05 memory consistency model).  ``alone``: it
+    is one thread."""
     settled = [Instruction("cp.async.wait_all;")]
     if target(kernel.target, kernel.location).tma:
         settled += [Instruction(DRAIN), Instruction("fence.proxy.async.shared::cta;")]
+    if alone:
+        return tuple(settled)
     meet = Invoke("pl_meet_warp", (), convergent=True)
     if barrier is not None:
         meet = Invoke("pl_meet_warps", (Const(barrier.id), Const(barrier.threads)), convergent=True)
@@ -146,6 +178,7 @@ def _entrances(kernel: Kernel, lifetimes: Lifetimes) -> dict[RoleKey, tuple[Invo
                 continue
             offsets = tuple(parameter_address(kernel, instance, name) for name in entrance.parameters)
             for user in lifetimes.port_users(ref.root, ref.leaf):
+                user = lifetimes.runner_of.get(user, user)
                 found.setdefault(user, {}).setdefault((entrance.function, entrance.cursor), offsets)
     roles = {
         f"{name}::{role.name}": role

@@ -347,7 +347,7 @@ class _Resolver:
             own = {bind.name: bind for bind in component.binds}
             for param in component.params.values():
                 key = (instance.name, param.name)
-                if key in found:
+                if key in found or param.operand:
                     continue
                 name = instance.rename.get(param.name, param.name)
                 if param.name in own:
@@ -366,6 +366,8 @@ class _Resolver:
     ) -> tuple[object, ...] | ParameterSource | None:
         """The key of the parameter's field, or its value known at link time; None after an error."""
         what = f"parameter '@{instance.name}::@{param.name}'"
+        if param.operand and bound is None:
+            return ParameterSource(operand=True)
         if param.type == "tensor_map":
             return self.tensor_map(instance, component, param, bound, what)
         if _is_pointer(param):

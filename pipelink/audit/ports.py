@@ -18,7 +18,7 @@ from pipelink.contract.vocabulary import TOUCHES
 from pipelink.objects.model import Record
 
 #: What a protocol calls what the code does, by the functions of a port that are steps of a protocol.
-_STEPPING: Final = ("stream", "token", "signal", "cluster_barrier", "turns")
+_STEPPING: Final = ("stream", "token", "signal", "cluster_barrier", "turns", "dispatch")
 VERB_OF: Final = {
     name.removeprefix("pl_"): function.verb
     for label, resource in RESOURCES.items() if label.startswith(_STEPPING)

@@ -107,7 +107,10 @@ def _untold(reading: Reading, protocol: Protocol) -> list[tuple[str, str]]:
         if known is None or not reading.claims.defined(symbol):
             continue
         kind, record = known
-        if kind in ("barrier", "smem", "tmem", "mbarrier", "cluster_barrier", "turns") and record.name not in named:
+        if (
+            kind in ("barrier", "smem", "tmem", "mbarrier", "cluster_barrier", "turns", "dispatch")
+            and record.name not in named
+        ):
             found.append((kind, record.name))
     return list(dict.fromkeys(found))
 
@@ -397,7 +400,7 @@ class Reader:
 
 _OF_SLOTS: Final = frozenset(("release", "commit", "copy"))
 #: What has steps that are compared: that signals come is not proved.
-_PORTS: Final = ("stream", "token", "cluster_barrier", "turns")
+_PORTS: Final = ("stream", "token", "cluster_barrier", "turns", "dispatch")
 
 
 def _of_threads(leaves: frozenset[str] | set[str]) -> bool:

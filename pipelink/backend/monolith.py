@@ -34,12 +34,14 @@ from pipelink.model.binding import (
     Instruction,
     Invoke,
     Linear,
+    Load,
     ParameterPointer,
     Region,
     Result,
     Return,
     RoleEntry,
     RoleThread,
+    Select,
     SharedAddress,
     Statement,
     TensorMemory,
@@ -104,6 +106,12 @@ def _statement(statement: Statement, maps: _Maps) -> str:
         case Choose(on=on, bodies=bodies):
             cases = " ".join(f"case {i}: {{ {_body(b, maps)} }}" for i, b in enumerate(bodies))
             return f"switch ({on}) {{ {cases} }} __builtin_unreachable();"
+        case Load(field=name, pointer=pointer, offset=offset, type=kind):
+            value = f"*reinterpret_cast<{_SCALARS[kind]} const*>(static_cast<const char*>({pointer}) + {offset})"
+            return f"static_cast<plg::frame*>(frame)->{name} = {value};"
+        case Select(on=on, cases=cases):
+            text = " ".join(f"case {number}: {{ {_body(b, maps)} break; }}" for number, b in cases)
+            return f"switch ({on}) {{ {text} default: break; }}"
 
 
 def _body(body: Body, maps: _Maps) -> str:
@@ -146,6 +154,8 @@ def _fill(frame: Frame) -> str:
     lines += [f"f.{state.name}[{word}] = 0;" for state in frame.states for word in range(state.words)]
     for scalar in frame.scalars:
         kind = _SCALARS[scalar.type]
+        if scalar.operand:
+            continue
         if scalar.constant is not None:
             lines.append(f"f.{scalar.name} = static_cast<{kind}>({scalar.constant!r});")
         else:

@@ -58,4 +58,5 @@ SOURCES: Final[dict[str, tuple[str, ...]]] = {
     "attention_outputs": ("sm_80",),
     "attention_combine": ("sm_80",),
     "attention_merge": ("sm_80",),
+    "interpreter": ("sm_90",),
 }

@@ -134,6 +134,7 @@ RESOURCES: Final[dict[str, Resource]] = {
     ),
     "cluster_barrier": _resource(Function("pl_sync", verb="sync")),
     "turns": _resource(Function("pl_take", verb="take"), Function("pl_pass", verb="pass")),
+    "dispatch": _resource(Function("pl_run", (("opcode", "unsigned"), ("operands", "pointer")), verb="run")),
     "smem": _resource(Function("pl_address", (), "unsigned", "address"), suffix="_smem"),
     "tmem": _resource(Function("pl_address", (), "unsigned", "tensor-memory address")),
     "state": _resource(Function("pl_address", (), "storage", "of the thread's state"), suffix="_state"),

@@ -33,13 +33,11 @@ DIRECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "stream": ("out", "in", "local"),
     "call": ("calls", "answers"),
     "token": ("out", "in"),
-    "dispatch": ("dispatches", "dispatched"),
     "signal": ("out", "in"),
-    "lease": ("lends", "borrows"),
 }
 KINDS: Final = tuple(DIRECTIONS)
-SOURCES: Final = ("out", "calls", "dispatches", "lends")
-TARGETS: Final = ("in", "answers", "dispatched", "borrows")
+SOURCES: Final = ("out", "calls")
+TARGETS: Final = ("in", "answers")
 
 
 @dataclass(frozen=True)
@@ -76,22 +74,7 @@ TOUCHES: Final[dict[str, Touch]] = {
     "bulk": Touch(("out",), "pl::by_bulk", "tma", "tx", copies=True, asynchronous=True, align=16),
 }
 #: What headers write at the ends of a ring between roles.
-_RING_TOUCHES: Final = tuple(name for name, touch in TOUCHES.items() if touch.cxx)
-
-
-def touches_header() -> str:
-    """``include/pipelink/touches.cuh``: a C++ type for each touch, and their list for messages."""
-    listed = ", ".join(TOUCHES[name].cxx for name in _RING_TOUCHES)
-    lines = [
-        "// pipelink/touches.cuh: how the data of a stream are touched at one end, a type each.",
-        "//",
-        "// Written by docs/generate.py from pipelink/contract/vocabulary.py; change that, then run `make docs`.",
-        "#pragma once",
-        f'#define PL_KNOWN_TOUCHES_ "{listed}"',
-        "#define PL_TOUCHES_(TOUCH) \\",
-    ]
-    written = [f'  TOUCH({touch.cxx.removeprefix("pl::")}, "{name}")' for name, touch in TOUCHES.items() if touch.cxx]
-    return "\n".join(lines) + "\n" + " \\\n".join(written) + "\n"
+RING_TOUCHES: Final = tuple(name for name, touch in TOUCHES.items() if touch.cxx)
 
 
 #: How the L2 cache keeps what a copy brings, as hints.cu numbers them.
@@ -147,7 +130,6 @@ _RING: Final[tuple[Variant, ...]] = (("stream", "out"), ("stream", "in"))
 _STREAM: Final[tuple[Variant, ...]] = (*_RING, ("stream", "local"))
 _CALL: Final[tuple[Variant, ...]] = (("call", "calls"), ("call", "answers"))
 _TOKEN: Final[tuple[Variant, ...]] = (("token", "out"), ("token", "in"))
-_DISPATCH: Final[tuple[Variant, ...]] = (("dispatch", "dispatches"), ("dispatch", "dispatched"))
 _SIGNAL: Final[tuple[Variant, ...]] = (("signal", "out"), ("signal", "in"))
 _SHARED: Final[tuple[Variant, ...]] = tuple((layout,) for layout in (*DENSE, "item", "cute"))
 #: Ports, by kind and direction, and layouts of tiles that headers declare.
@@ -297,9 +279,9 @@ class Port(Declaration, op="port", about="an end of a connection"):
         .on(*_STREAM)
         .by(
             Written(
-                tuple(TOUCHES[name].cxx for name in _RING_TOUCHES),
+                tuple(TOUCHES[name].cxx for name in RING_TOUCHES),
                 "how the data are touched",
-                choices=_RING_TOUCHES,
+                choices=RING_TOUCHES,
                 only={("stream", "local"): Spelling(("cp_async",), ("pl::by_cp_async",))},
             )
         )
@@ -318,6 +300,17 @@ class Port(Declaration, op="port", about="an end of a connection"):
         optional(flag("stream in, by wgmma: each warp gives slots back, not one thread for its warpgroup"), False)
         .on(takes=_RING)
         .by(Written(("pl::per_warp",), "`by_wgmma`: each warp gives slots back; some may have no product"))
+    )
+    in_flight = (
+        optional(number("stream, by copies: slots that are being filled at once, at most"))
+        .on(takes=_RING)
+        .by(
+            Written(
+                ("pl::in_flight<n>",),
+                "`by_tma`, `by_bulk`: `acquire` waits until fewer than n slots are being filled, however many are free",
+                most=64,
+            )
+        )
     )
     cache = (
         optional(
@@ -353,7 +346,6 @@ class Port(Declaration, op="port", about="an end of a connection"):
         .on(takes=_TOKEN)
         .by(Written(("pl::credit<n>",), "`take` goes through n times before the first `pass`; 0 or 1", most=1))
     )
-    operands = optional(string("dispatch: item type that the dispatched role reads")).on(takes=_DISPATCH)
     scope = (
         optional(string("signal or stream: who takes part", *SCOPES))
         .on(*_SIGNAL, takes=_RING)
@@ -383,9 +375,6 @@ class Port(Declaration, op="port", about="an end of a connection"):
         .on(takes=_SIGNAL)
         .by(Written(form="name", needed=True, on=_SIGNAL))
     )
-    pool = optional(string("lease: pool whose pages are lent (lends)")).on(("lease", "lends"))
-    pages = optional(span("lease: pages taken at once (borrows)"), (1, 1)).on(("lease", "borrows"))
-    page_bytes = optional(number("lease: least size of a page (borrows)")).on(("lease", "borrows"))
     role = optional(string("the component's role that uses it")).by(
         Written(_IN_ROLE.cxx, _IN_ROLE.doc, form="name", on=(*_STREAM, *_TOKEN))
     )
@@ -462,11 +451,17 @@ class Stack(Declaration, op="stack", about="stack (local memory) that a thread n
     bytes = number("bytes a thread").by(Written(most=MAX_STACK))
 
 
-class Pool(Declaration, op="pool", about="pages of shared memory lent at run time"):
+class Dispatch(Declaration, op="dispatch", about="where a role runs the operation that an opcode names"):
     sym_name = _SYMBOL
-    page_bytes = number("size of a page")
-    pages = span("how many")
-    align = _ALIGN
+    bytes = number("room for an operation's operands in an instruction").by(AS_ARGUMENT)
+    role = _ROLE
+
+
+class Lease(Declaration, op="lease", about="a ring of pages of shared memory that operations share"):
+    sym_name = _SYMBOL
+    page_bytes = number("size of a page").by(AS_ARGUMENT)
+    pages = span("how many").by(Written(("pl::pages<min, max>",), "needed; how many there are", most=64))
+    align = _ALIGN.by(Written(("pl::align<n>",), "alignment of a page in bytes; 128, if absent", form="align"))
 
 
 class Param(Declaration, op="param", about="a value given at link time or at launch"):
@@ -482,6 +477,7 @@ class Param(Declaration, op="param", about="a value given at link time or at lau
     tile = optional(other("dict", "tensor_map: the tile that the component copies itself, of no port", Tile.of)).by(
         Written(form="tile")
     )
+    operand = optional(flag("it comes with each instruction that names the operation"), False).by(AS_ARGUMENT)
 
 
 # ---------------------------------------------------------------- the launch contract
@@ -573,14 +569,14 @@ class Promise(Declaration, op="promise", about="something that holds", parents=_
 DECLARATIONS: Final[dict[str, type[Declaration]]] = {
     cls.operation: cls
     for cls in (
-        *(Role, Port, Smem, State, Barrier, Protocol, Mbarrier, ClusterBarrier, Turns, Tmem, Stack, Pool, Param),
-        *(Tensor, Bind, Derive, Grid, Cluster, Resident, Programmatic, Workspace, Peer, Require, Promise),
+        *(Role, Port, Smem, State, Barrier, Protocol, Mbarrier, ClusterBarrier, Turns, Tmem, Stack, Dispatch, Lease),
+        *(Param, Tensor, Bind, Derive, Grid, Cluster, Resident, Programmatic, Workspace, Peer, Require, Promise),
     )
 }
 #: The operations that headers declare.
 WRITTEN: Final = (
     *("role", "port", "smem", "state", "barrier", "mbarrier", "cluster_barrier", "turns", "tmem", "stack", "protocol"),
-    *("param", "tensor", "bind"),
+    *("dispatch", "lease", "param", "tensor", "bind"),
     *("derive", "grid", "cluster", "resident", "programmatic", "workspace", "peer", "require", "promise"),
 )
 

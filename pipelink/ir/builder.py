@@ -159,10 +159,13 @@ class ComponentBuilder(ModuleBuilder):
     def stack(self, bytes: int, *, location: Location = UNKNOWN) -> None:
         self.add("stack", location, bytes=bytes)
 
-    def pool(
+    def dispatch(self, name: str, bytes: int, *, role: str | None = None, location: Location = UNKNOWN) -> None:
+        self.add("dispatch", location, sym_name=name, bytes=bytes, role=role)
+
+    def lease(
         self, name: str, page_bytes: int, pages: tuple[int, int], align: int, *, location: Location = UNKNOWN
     ) -> None:
-        self.add("pool", location, sym_name=name, page_bytes=page_bytes, pages=pages, align=align)
+        self.add("lease", location, sym_name=name, page_bytes=page_bytes, pages=pages, align=align)
 
     def param(
         self,
@@ -175,9 +178,11 @@ class ComponentBuilder(ModuleBuilder):
         part: int | None = None,
         box: Sequence[int] | None = None,
         tile: Mapping[str, Value] | None = None,
+        operand: bool | None = None,
         location: Location = UNKNOWN,
     ) -> None:
         values = {"type": type, "bytes": bytes, "align": align, "port": port, "part": part, "box": box, "tile": tile}
+        values["operand"] = operand
         self.add("param", location, sym_name=name, **values)
 
 
@@ -198,19 +203,34 @@ class KernelBuilder(ModuleBuilder):
         stages: int | None = None,
         weight: int | None = None,
         shared: Sequence[int] | None = None,
-        opcode: int | None = None,
         credit: int | None = None,
+        lease: tuple[str, str] | None = None,
         location: Location = UNKNOWN,
     ) -> None:
         """Connect ``(instance, port)`` to ``(instance, port)``."""
         ends = {"source": SymbolRef(tuple(source)), "target": SymbolRef(tuple(target))}
+        pages = SymbolRef(tuple(lease)) if lease is not None else None
         options: dict[str, Value] = {"transfer": transfer, "stages": stages, "weight": weight}
         if shared is not None:
             options["shared"] = list(shared)
-        self.add("connect", location, **ends, **options, opcode=opcode, credit=credit)
+        self.add("connect", location, **ends, **options, credit=credit, lease=pages)
 
     def exclusive(self, name: str, roles: Sequence[tuple[str, str]], *, location: Location = UNKNOWN) -> None:
         self.add("exclusive", location, name=name, roles=[SymbolRef(tuple(role)) for role in roles])
+
+    def operation(
+        self,
+        name: str,
+        dispatcher: str,
+        instance: str,
+        *,
+        opcode: int | None = None,
+        roles: Mapping[str, str] | None = None,
+        location: Location = UNKNOWN,
+    ) -> None:
+        """Let the roles of ``dispatcher`` run those of ``instance``."""
+        ends = {"dispatcher": SymbolRef.of(dispatcher), "instance": SymbolRef.of(instance)}
+        self.add("operation", location, sym_name=name, **ends, opcode=opcode, roles=dict(roles) if roles else None)
 
     def overlay(self, buffers: Sequence[tuple[str, str]], because: str, *, location: Location = UNKNOWN) -> None:
         self.add("overlay", location, buffers=[SymbolRef(tuple(b)) for b in buffers], because=because)

@@ -16,7 +16,7 @@ from pipelink.contract import vocabulary
 from pipelink.contract.fields import Declaration, Field, listed, number, optional, other, string
 from pipelink.ir.attributes import SymbolRef, Value, attributes_of, to_attribute
 from pipelink.ir.locations import location_of
-from pipelink.ir.placement import InstancePlacement, read, write
+from pipelink.ir.placement import InstancePlacement, OperationPlacement, read, write
 from pipelink.support import limits
 from pipelink.support.diagnostics import Location, error
 from pipelink.support.mlir import ir
@@ -154,7 +154,11 @@ class Stack(vocabulary.Stack, View):
     pass
 
 
-class Pool(vocabulary.Pool, View):
+class Dispatch(vocabulary.Dispatch, View):
+    pass
+
+
+class Lease(vocabulary.Lease, View):
     pass
 
 
@@ -237,13 +241,13 @@ class Instance(View, op="instance", about="one use of a component", parents=_KER
 class Connect(View, op="connect", about="connects two ports", parents=_KERNEL):
     """``shared`` is empty unless the connection asks for ``cluster``."""
 
-    source: Field[SymbolRef] = other("port", "the out, calls, dispatches or lends side", _same)
-    target: Field[SymbolRef] = other("port", "the in, answers, dispatched or borrows side", _same)
+    source: Field[SymbolRef] = other("port", "the out or calls side", _same)
+    target: Field[SymbolRef] = other("port", "the in or answers side", _same)
     transfer = optional(string("insist on this transfer"))
     stages = optional(number("insist on this ring depth"))
     weight = optional(number("how much a deeper ring is worth here", least=0, most=limits.WEIGHT), 1)
     shared = optional(listed("transfer cluster: tiles of a slot that both CTAs need", int, least=0), ())
-    opcode = optional(number("dispatch: run-time index of the target", least=0))
+    lease: Field[SymbolRef | None] = optional(other("port", "the pages that its slots are taken from", _same))
     credit = optional(number("token: passes before the first take, instead of the ports'", least=0))
     legal = optional(listed("transfers that apply, preferred first; set by check", str))
     placement_attribute = _placement()
@@ -266,11 +270,27 @@ class Connect(View, op="connect", about="connects two ports", parents=_KERNEL):
 class Exclusive(
     View,
     op="exclusive",
-    about="roles that share warps and never run at once: in this order, unless dispatched",
+    about="roles that share warps and never run at once: in this order",
     parents=_KERNEL,
 ):
     label = string("name, unique among the operations of its kind").named("name")
     roles: Field[tuple[SymbolRef, ...]] = listed("@instance::@role, two or more", _same)
+
+
+class Operation(View, op="operation", about="an instance whose roles a dispatcher's roles run", parents=_KERNEL):
+    """``roles`` maps roles of the instance to those of the dispatcher; the others have equal names."""
+
+    sym_name = string("symbol, unique in its module; what instructions and timelines call it")
+    dispatcher: Field[SymbolRef] = other("symbol", "the instance that dispatches", _same)
+    instance: Field[SymbolRef] = other("symbol", "the instance that is run", _same)
+    opcode = optional(number("the number that instructions name it by; if absent, the first that is free", least=0))
+    roles: Field[dict[str, str]] = optional(other("dict", "roles of other names, by role", _same), lambda _: {})
+    placement_attribute = _placement()
+
+    @property
+    def placement(self) -> OperationPlacement | None:
+        """None before ``place``.  Raises LinkError ``bad-placement``."""
+        return self.read_placement(OperationPlacement, f"operation '@{self.name}'")
 
 
 class Overlay(View, op="overlay", about="buffers that may lie on each other", parents=_KERNEL):
@@ -285,8 +305,23 @@ class Overlay(View, op="overlay", about="buffers that may lie on each other", pa
 VIEWS: dict[str, type[View]] = {
     f"pipelink.{cls.operation}": cls
     for cls in (
-        *(Role, Port, Smem, State, Barrier, ProtocolDecl, Mbarrier, ClusterBarrier, Turns, Tmem, Stack, Pool, Param),
-        *(Tensor, Bind, Derive, Grid, Cluster, Resident, Programmatic, Workspace, Peer, Require, Promise),
-        *(Instance, Connect, Exclusive, Overlay),
+        *(Role, Port, Smem, State, Barrier, ProtocolDecl, Mbarrier, ClusterBarrier, Turns, Tmem, Stack),
+        *(
+            Dispatch,
+            Lease,
+            Param,
+            Tensor,
+            Bind,
+            Derive,
+            Grid,
+            Cluster,
+            Resident,
+            Programmatic,
+            Workspace,
+            Peer,
+            Require,
+            Promise,
+        ),
+        *(Instance, Connect, Exclusive, Operation, Overlay),
     )
 }

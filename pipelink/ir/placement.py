@@ -88,8 +88,8 @@ class FrameState:
 
 
 @dataclass(frozen=True)
-class PagePool:
-    """Pages of shared memory that are lent at run time."""
+class PageRing:
+    """Pages of shared memory that operations share: the first begins at ``address``, the next ``stride`` bytes on."""
 
     address: int
     pages: int
@@ -97,12 +97,23 @@ class PagePool:
 
 
 @dataclass(frozen=True)
+class OperationPlacement:
+    """An operation: its opcode, and where an instruction holds the operands of its instances, in bytes, by
+    ``instance::parameter``.  ``bytes`` is what all of them take."""
+
+    opcode: int
+    bytes: int
+    operands: dict[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True)
 class ParameterSource:
-    """Where a parameter's value comes from: the number of a ``field`` of the parameter block, or a link-time
-    ``value``."""
+    """Where a parameter's value comes from: the number of a ``field`` of the parameter block, a link-time ``value``, or
+    (``operand``) the instruction."""
 
     field: int | None = omitted(None)
     value: int | float | str | bool | None = omitted(None)
+    operand: bool = omitted(False)
 
 
 @dataclass(frozen=True)
@@ -147,7 +158,7 @@ class InstancePlacement:
     turns: dict[str, tuple[NamedBarrier, ...]] = field(
         default_factory=dict[str, tuple[NamedBarrier, ...]], metadata={"omit": True}
     )
-    pools: dict[str, PagePool] = field(default_factory=dict[str, PagePool], metadata={"omit": True})
+    leases: dict[str, PageRing] = field(default_factory=dict[str, PageRing], metadata={"omit": True})
 
 
 @dataclass(frozen=True)
@@ -230,7 +241,9 @@ class RingPlacement(ConnectionPlacement):
     fences between; ``consumer_fence``: TMA fills again what this connection's threads read.  Tiles lie in ``buffers``
     of shared memory, or in ``columns`` of tensor memory.  Where tiles go through ``staging``, the producer's threads
     meet at ``barrier``.  ``shared``: tiles that both CTAs of a cluster need.  ``cache``: how the L2 cache keeps
-    what is copied, by tile.  ``ring`` numbers the rings of a kernel."""
+    what is copied, by tile.  ``lease``: whose pages the slots are, as ``instance::name``; rings of one lease go
+    through them together.  ``in_flight``: slots that are being filled at once, at most.
+    ``ring`` numbers the rings of a kernel."""
 
     stages: int
     full: int
@@ -253,6 +266,8 @@ class RingPlacement(ConnectionPlacement):
     multicast: int = omitted(1)
     shared: tuple[int, ...] = omitted(())
     cache: tuple[str, ...] = omitted(())
+    lease: str | None = omitted(None)
+    in_flight: int | None = omitted(None)
 
 
 @dataclass(frozen=True)

@@ -25,12 +25,8 @@ PORT_VERBS: dict[tuple[str, str], tuple[str, ...]] = {
     ("token", "out"): ("pass",),
     ("token", "in"): ("take",),
     ("call", "calls"): ("call",),
-    ("dispatch", "dispatches"): ("dispatch",),
-    ("dispatch", "dispatched"): ("run",),
     ("signal", "out"): ("signal",),
     ("signal", "in"): ("await",),
-    ("lease", "lends"): ("lend", "reclaim"),
-    ("lease", "borrows"): ("borrow", "return"),
 }
 BARRIER_VERBS = ("sync", "arrive")
 BUFFER_VERBS = ("read", "write", "store", "stored", "peer_read", "peer_write")
@@ -38,6 +34,7 @@ COLUMNS_VERBS = ("read", "write")
 MBARRIER_VERBS = ("arrive", "wait")
 CLUSTER_VERBS = ("sync",)
 TURNS_VERBS = ("take", "pass")
+DISPATCH_VERBS = ("run",)
 KEEPING = ("release", "commit", "copy")  # slots; ``stored`` keeps copies in flight
 
 
@@ -106,8 +103,13 @@ def _verbs(component: Component, role: Role | None, action: Action) -> tuple[str
         if role is not None and owner not in (None, role.name):
             raise ProtocolError(f"order of turns '{name}' is that of role '{owner}', not of '{role.name}'", column)
         return TURNS_VERBS
+    if name in component.dispatches:
+        owner = component.dispatches[name].role
+        if role is not None and owner not in (None, role.name):
+            raise ProtocolError(f"dispatch '{name}' is that of role '{owner}', not of '{role.name}'", column)
+        return DISPATCH_VERBS
     known = [*component.ports, *component.barriers, *component.smem, *component.tmem, *component.mbarriers]
-    known += [*component.cluster_barriers, *component.turns]
+    known += [*component.cluster_barriers, *component.turns, *component.dispatches]
     message = f"{_owner(component)} has no port, barrier or buffer '{name}'"
     raise ProtocolError(message, column, suggest(name, known))
 

@@ -48,10 +48,6 @@ def _verify_component(component: Component, diagnostics: Diagnostics) -> None:
         if role is not None and role not in component.roles:
             message = f"{_what(child)} of {owner} names role '{role}', which it does not have"
             _missing("unknown-role", message, role, component.roles, child.location, diagnostics)
-    for port in component.ports.values():
-        if port.pool is not None and port.pool not in component.pools:
-            message = f"port '{port.name}' of {owner} lends from pool '{port.pool}', not one of its pools"
-            _missing("unknown-name", message, port.pool, component.pools, port.location, diagnostics)
     for param in component.params.values():
         if param.port is None:
             continue
@@ -115,6 +111,21 @@ def _verify_kernel(program: Program, kernel: Kernel, diagnostics: Diagnostics) -
                 message = f"component '{found[1].name}' has no port '{ref.leaf}', which '{ref}' names"
                 where = connect.location
                 _missing("unknown-port", message, ref.leaf, found[1].ports, where, diagnostics, found[1].location)
+        ref = connect.lease
+        if ref is not None and (found := component(ref, connect)) and ref.leaf not in found[1].leases:
+            message = f"component '{found[1].name}' leases no pages '{ref.leaf}', which '{ref}' names"
+            where, known = connect.location, found[1].leases
+            _missing("unknown-name", message, ref.leaf, known, where, diagnostics, found[1].location)
+    for operation in kernel.operations:
+        ends = [component(ref, operation) for ref in (operation.dispatcher, operation.instance)]
+        for own, other in operation.roles.items():
+            for end, name in zip(ends, (other, own), strict=True):
+                if end is not None and name not in end[1].roles:
+                    message = (
+                        f"component '{end[1].name}' has no role '{name}', which operation '{operation.name}' names"
+                    )
+                    where, known = operation.location, end[1].roles
+                    _missing("unknown-role", message, name, known, where, diagnostics, end[1].location)
     for group in kernel.exclusives:
         for ref in group.roles:
             if (found := component(ref, group)) and ref.leaf not in found[1].roles:

@@ -21,14 +21,16 @@ from pipelink.ir.opviews import (
     ClusterBarrier,
     Connect,
     Derive,
+    Dispatch,
     Exclusive,
     Grid,
     Instance,
+    Lease,
     Mbarrier,
+    Operation,
     Overlay,
     Param,
     Peer,
-    Pool,
     Port,
     Programmatic,
     Promise,
@@ -59,17 +61,19 @@ __all__ = [
     "Component",
     "Connect",
     "Derive",
+    "Dispatch",
     "Exclusive",
     "Grid",
     "ImageView",
     "Instance",
     "Kernel",
+    "Lease",
     "Mbarrier",
     "ModuleView",
+    "Operation",
     "Overlay",
     "Param",
     "Peer",
-    "Pool",
     "Port",
     "Program",
     "Programmatic",
@@ -252,8 +256,12 @@ class Component(ModuleView):
         return found.bytes if found is not None else 0
 
     @cached_property
-    def pools(self) -> dict[str, Pool]:
-        return _by_name(self.all(Pool))
+    def dispatches(self) -> dict[str, Dispatch]:
+        return _by_name(self.all(Dispatch))
+
+    @cached_property
+    def leases(self) -> dict[str, Lease]:
+        return _by_name(self.all(Lease))
 
     @cached_property
     def params(self) -> dict[str, Param]:
@@ -289,6 +297,10 @@ class Kernel(ModuleView):
     @cached_property
     def exclusives(self) -> tuple[Exclusive, ...]:
         return self.all(Exclusive)
+
+    @cached_property
+    def operations(self) -> tuple[Operation, ...]:
+        return self.all(Operation)
 
     @cached_property
     def overlays(self) -> tuple[Overlay, ...]:

@@ -183,9 +183,9 @@ class _Collector:
             scope = self.lifetimes.scope(self.lifetimes.port_users(name, port))
             self.ring(scope, f"{name}::{port}", name, "ring in one role", local.buffers, local.stages)
             self.barriers.append(BarrierUse(local.barrier.id, f"{name}::{port}", name, local.barrier.threads))
-        for pool, pages in placed.pools.items():
+        for lease, pages in placed.leases.items():
             end = pages.address + pages.stride * pages.pages
-            region = Region(f"{name}::{pool}", name, "pages", pages.address, end, pages.pages)
+            region = Region(f"{name}::{lease}", name, "pages", pages.address, end, pages.pages)
             self.add(Scope(), region)
         for barrier, use in placed.barriers.items():
             self.barriers.append(BarrierUse(use.id, f"{name}::{barrier}", name, use.threads))

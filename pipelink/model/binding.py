@@ -148,7 +148,25 @@ class Choose:
     bodies: tuple[tuple[Statement, ...], ...]
 
 
-Statement = Invoke | Instruction | Return | Choose
+@dataclass(frozen=True)
+class Load:
+    """Read a scalar of ``type`` into a field of the frame, ``offset`` bytes behind where an argument points to."""
+
+    field: str
+    pointer: str
+    offset: int
+    type: str
+
+
+@dataclass(frozen=True)
+class Select:
+    """Do one of several things by the value of an argument at run time, or nothing; then go on."""
+
+    on: str
+    cases: tuple[tuple[int, tuple[Statement, ...]], ...]
+
+
+Statement = Invoke | Instruction | Return | Choose | Load | Select
 Body = tuple[Statement, ...]
 
 
@@ -170,12 +188,14 @@ class Definition:
 # ---------------------------------------------------------------------------------------------- frame and entry
 @dataclass(frozen=True)
 class Scalar:
-    """A frame field that holds a parameter: read at ``offset`` of the block, or the link-time ``constant``."""
+    """A frame field that holds a parameter: read at ``offset`` of the block, or the link-time ``constant``.
+    ``operand``: it has no value until an instruction gives it one."""
 
     name: str
     type: str  # i32, f32, pointer, …
     offset: int = 0
     constant: int | float | None = None
+    operand: bool = False
 
 
 @dataclass(frozen=True)

@@ -34,33 +34,38 @@ class Lifetimes:
             if source.kind == "call":
                 self._callers.setdefault(connect.target.root, []).append((connect.source.root, connect.source.leaf))
         self._users: dict[str, tuple[RoleKey, ...]] = {}
-        self._dispatched: dict[str, tuple[RoleKey, list[RoleKey]]] = {}  # by dispatch port
-        for connect in kernel.connects:
-            ref, other = connect.source, connect.target
-            if self.components[ref.root].ports[ref.leaf].kind != "dispatch":
-                continue
-            port = f"{ref.root}::{ref.leaf}"
-            for user in self.port_users(ref.root, ref.leaf)[:1]:
-                targets = self.port_users(other.root, other.leaf)
-                self._dispatched.setdefault(port, (user, []))[1].extend(targets)
-                self.group_of.update((role, port) for role in targets if role not in self.group_of)
+        #: The dispatcher's role that runs each role of an operation.
+        self.runner_of: dict[RoleKey, RoleKey] = {}
+        for operation in kernel.operations:
+            dispatcher, instance = operation.dispatcher.root, operation.instance.root
+            for role in self.components[instance].roles:
+                runner = operation.roles.get(role, role)
+                if runner in self.components[dispatcher].roles:
+                    self.runner_of.setdefault(f"{instance}::{role}", f"{dispatcher}::{runner}")
+        self.group_of.update((role, runner) for role, runner in self.runner_of.items() if role not in self.group_of)
 
     def sequences(self) -> dict[str, tuple[RoleKey, ...]]:
-        """The exclusive groups whose roles run one after the other, as listed: those of which none is dispatched."""
-        dispatched = {role for _, roles in self._dispatched.values() for role in roles}
-        listed = {
+        """The exclusive groups, whose roles run one after the other, as listed."""
+        return {
             group.name: tuple(f"{role.root}::{role.leaf}" for role in group.roles) for group in self.kernel.exclusives
         }
-        return {name: roles for name, roles in listed.items() if dispatched.isdisjoint(roles)}
+
+    @property
+    def dispatched(self) -> dict[RoleKey, tuple[RoleKey, ...]]:
+        """The roles of operations, by the dispatcher's role that runs them."""
+        found: dict[RoleKey, tuple[RoleKey, ...]] = {}
+        for role, runner in self.runner_of.items():
+            found[runner] = (*found.get(runner, ()), role)
+        return found
 
     def warp_sharers(self) -> dict[str, tuple[RoleKey, ...]]:
-        """Sets of roles on the same warps, by the exclusive group or dispatch port that first joins them."""
+        """Sets of roles on the same warps, by the exclusive group or dispatching role that first joins them."""
         sets: dict[str, list[RoleKey]] = {}
         joins = [
             (group, [role for role, g in self.group_of.items() if g == group])
             for group in dict.fromkeys(self.group_of.values())
         ]
-        joins += [(port, [user, *roles]) for port, (user, roles) in self._dispatched.items()]
+        joins += [(runner, [runner, *roles]) for runner, roles in self.dispatched.items()]
         for name, roles in joins:
             met = [known for known, members in sets.items() if any(role in members for role in roles)]
             merged = [role for known in met for role in sets.pop(known)] + roles
@@ -93,3 +98,16 @@ class Lifetimes:
             return ALWAYS
         group = self.group_of.get(found[0])
         return ALWAYS if group is None else Scope(group, found[0])
+
+    def private(self, key: RoleKey) -> bool:
+        """Whether anything is in use while this role alone runs: memory, or barriers of threads."""
+        instance = key.partition("::")[0]
+        component = self.components[instance]
+        owned = (component.smem, component.barriers, component.tmem, component.turns)
+        roles = [one.role for table in owned for one in table.values()]
+        roles += [port.role for port in component.ports.values() if port.direction == "local"]
+        return any(self.users(instance, stated) == (key,) for stated in roles) or any(
+            other.smem or other.barriers or other.tmem
+            for name, other in self.components.items()
+            if not other.roles and self.users(name) == (key,)
+        )

@@ -103,6 +103,14 @@ class Contract:
         """An order in which the warpgroups of a role, the only one or ``role``, take turns."""
         return self.add("turns", name, **more)
 
+    def dispatch(self, name: str, bytes: int, **more: Any) -> Contract:
+        """Where a role, the only one or ``role``, runs an operation whose operands take so many bytes at most."""
+        return self.add("dispatch", name, bytes=bytes, **more)
+
+    def lease(self, name: str, page_bytes: int, pages: tuple[int, int], align: int = 128) -> Contract:
+        """A ring of pages of shared memory that operations share."""
+        return self.add("lease", name, page_bytes=page_bytes, pages=list(pages), align=align)
+
     def tmem(self, name: str, columns: int) -> Contract:
         """``columns`` of tensor memory."""
         return self.add("tmem", name, columns=columns)

@@ -17,6 +17,7 @@ from pipelink.ir.attributes import Value
 from pipelink.ir.views import Component, Instance, Kernel, Program, Require
 from pipelink.model.graph import ConnectionGraph
 from pipelink.passes.check_demand import check_demand
+from pipelink.passes.check_operations import check_operations
 from pipelink.passes.check_ports import check_connections, check_ports
 from pipelink.passes.check_protocols import check_protocols
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note
@@ -41,8 +42,8 @@ class CheckPass:
     ``shape-mismatch``, ``layout-mismatch``, ``space-mismatch``, ``signature-mismatch``,
     ``no-transfer``, ``transfer-refused``, ``ring-range-disjoint``, ``stages-refused``, ``bad-touch``,
     ``bad-alignment``, ``ends-mismatch``, ``empty-mismatch``, ``protocol-mismatch``, ``opcode-conflict``,
-    ``lease-mismatch``, ``not-resident``, ``too-many-warps``, ``unaligned-warpgroup``, ``too-many-barriers``,
-    ``barrier-mismatch``, ``bad-registers``, ``register-overcommit``, ``unsupported-by-target``,
+    ``operation-mismatch``, ``lease-mismatch``, ``not-resident``, ``too-many-warps``, ``unaligned-warpgroup``,
+    ``too-many-barriers``, ``barrier-mismatch``, ``bad-registers``, ``register-overcommit``, ``unsupported-by-target``,
     ``cluster-too-large``, ``cluster-mismatch``, ``duplicate-name``.
 
     Example::
@@ -88,6 +89,7 @@ def check_kernel(found: Program, kernel: Kernel, linker: str, diagnostics: Diagn
     check_ports(graph, target, diagnostics)
     check_connections(graph, target, diagnostics)
     check_protocols(graph, diagnostics)
+    check_operations(graph, diagnostics)
     check_demand(graph, target, diagnostics)
 
 

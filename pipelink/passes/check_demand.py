@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pipelink.ir.attributes import SymbolRef
 from pipelink.ir.views import Component, Exclusive, Kernel, Role
 from pipelink.model.graph import ConnectionGraph
+from pipelink.model.lifetimes import Lifetimes
 from pipelink.support.diagnostics import Diagnostics, Note
 from pipelink.target import (
     MAX_CLUSTER,
@@ -75,16 +76,12 @@ def _check_role(role: Role, component: str, diagnostics: Diagnostics) -> None:
 
 def _alternatives(graph: ConnectionGraph) -> list[list[tuple[Key, Role]]]:
     """Roles in sets of which at least the largest member needs warps of its own."""
-    dispatched = {
-        (end.instance.name, end.role.name)
-        for end in graph.ends()
-        if end.port.direction == "dispatched" and end.role is not None
-    }
+    run = Lifetimes(graph.program, graph.kernel).runner_of
     roles = {
         (instance, name): role
         for instance, component in graph.components.items()
         for name, role in component.roles.items()
-        if (instance, name) not in dispatched
+        if f"{instance}::{name}" not in run
     }
     group_of: dict[Key, int] = {key: index for index, key in enumerate(roles)}
     for exclusive in graph.kernel.exclusives:

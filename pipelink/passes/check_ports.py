@@ -74,7 +74,7 @@ def _check_cardinality(graph: ConnectionGraph, end: End, fits: _Fits, diagnostic
     if port.kind == "stream" and not is_source:
         message = f"port {end} has two producers: {first.source} and {second.source}"
         diagnostics.error("two-producers", message, where, notes=notes)
-    elif (port.kind, port.direction) in (("call", "calls"), ("dispatch", "dispatched"), ("lease", "borrows")):
+    elif (port.kind, port.direction) == ("call", "calls"):
         message = f"port {end} ({port.kind}, {port.direction}) is connected {len(edges)} times, it has one other end"
         diagnostics.error("connected-twice", message, where, notes=notes)
     elif port.kind == "token":

@@ -1,7 +1,7 @@
 """Part of ``check``: what both ends of a connection must agree on besides data.
 
-The transfer between ports of their kind knows what that is: end and emptiness of a stream, credit of a token, opcodes
-and operands of a dispatch, scope, owner, epoch and reset of a signal, pages of a lease, what a cluster's CTAs share.
+The transfer between ports of their kind knows what that is: end and emptiness of a stream, credit of a token, scope,
+owner, epoch and reset of a signal, what a cluster's CTAs share.
 """
 
 from __future__ import annotations
@@ -18,9 +18,6 @@ def check_protocols(graph: ConnectionGraph, diagnostics: Diagnostics) -> None:
         kind = edge.source.port.kind
         if kind != edge.target.port.kind:
             continue
-        if edge.connect.opcode is not None and kind != "dispatch":
-            message = f"the connection of {edge.source} has an opcode, which dispatch ports alone have"
-            diagnostics.error("opcode-conflict", message, edge.connect.location)
         if edge.connect.credit is not None and (kind != "token" or edge.connect.credit > 1):
             message = f"the connection of {edge.source} has credit {edge.connect.credit}, tokens alone have it, 0 or 1"
             diagnostics.error("protocol-mismatch", message, edge.connect.location)

@@ -24,10 +24,12 @@ from pipelink.model.binding import (
     Instruction,
     Invoke,
     Linear,
+    Load,
     ParameterPointer,
     Result,
     Return,
     RoleThread,
+    Select,
     SharedAddress,
     TensorMemory,
     Value,
@@ -136,7 +138,7 @@ class Writer:
             case SharedAddress(address=address):
                 return self.shared(address), "i32"
             case Arg(name=name):
-                kind = "!llvm.ptr" if name in ("frame", "map", "pack") else "i32"
+                kind = "!llvm.ptr" if name in ("frame", "map", "pack", "operands") else "i32"
                 return f"%{name}", kind
             case Result(name=name):
                 return results[name], "i32"
@@ -183,6 +185,27 @@ class Writer:
                         self.body(chosen, name.removeprefix("^"), results)
                     self.lines.append(f"  ^{blocks}none:")
                     self.put("llvm.unreachable")
+                case Load(field=name, pointer=pointer, offset=offset, type=scalar):
+                    kind = SCALAR_TYPES[scalar]
+                    at = self.new(f"llvm.getelementptr inbounds %{pointer}[{offset}] : (!llvm.ptr) -> !llvm.ptr, i8")
+                    value = self.new(f"llvm.load {at} : !llvm.ptr -> {kind}")
+                    slot = self.frame_field(self.frame, self.layout.fields[name])
+                    self.put(f"llvm.store {value}, {slot} : {kind}, !llvm.ptr")
+                case Select(on=on, cases=cases):
+                    self.select(on, cases, blocks, results)
+
+    def select(self, on: str, cases: Iterable[tuple[int, Body]], blocks: str, results: Mapping[str, str]) -> None:
+        """A switch at run time over an argument, whose cases go on behind it."""
+        names = {number: f"^{blocks}case{number}" for number, _ in cases}
+        listed = ", ".join(f"{number}: {name}" for number, name in names.items())
+        if names:
+            self.put(f"llvm.switch %{on} : i32, ^{blocks}selected [{listed}]")
+        for number, body in cases:
+            self.lines.append(f"  {names[number]}:")
+            self.body(body, f"{blocks}case{number}", results)
+            self.put(f"llvm.br ^{blocks}selected")
+        if names:
+            self.lines.append(f"  ^{blocks}selected:")
 
     def switch(self, on: str, cases: int, blocks: str) -> list[str]:
         """A switch over an argument, which is 0 … cases - 1; the blocks that it goes to."""

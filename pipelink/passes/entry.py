@@ -193,6 +193,8 @@ class _EntryWriter(Writer):
                 slot = self.frame_field(frame, self.layout.fields[state.name], word)
                 self.put(f"llvm.store {zero}, {slot} : {kind}, !llvm.ptr")
         for scalar in binding.frame.scalars:
+            if scalar.operand:
+                continue
             kind = SCALAR_TYPES[scalar.type]
             if scalar.constant is None:
                 at = self.new(f"llvm.getelementptr inbounds %params[{scalar.offset}] : (!llvm.ptr) -> !llvm.ptr, i8")

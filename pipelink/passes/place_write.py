@@ -20,16 +20,19 @@ from pipelink.ir.placement import (
 )
 from pipelink.ir.views import Component, Kernel, Program
 from pipelink.model.demand import Options, Solution
+from pipelink.model.lifetimes import Lifetimes
 from pipelink.target import WARP_THREADS
-from pipelink.transfers import LOCAL
+from pipelink.transfers import LOCAL, operations
 from pipelink.transfers.base import Plan, Solved
+from pipelink.transfers.stream import StreamPlan
 
 
 def write(views: Program, kernel: Kernel, built: Built, solution: Solution, launch: Launch, options: Options) -> None:
     """Set every attribute that later passes read."""
     plans: dict[str, Plan] = {plan.site.key: plan for plan in built.plans.values()}
     rings = [key for key, plan in plans.items() if plan.rings]
-    solved = Solved(built.problem, solution, {key: number for number, key in enumerate(rings)})
+    leased = {plan.lease: plan for plan in plans.values() if isinstance(plan, StreamPlan) and plan.lease is not None}
+    solved = Solved(built.problem, solution, {key: n for n, key in enumerate([*rings, *leased])})
     for index, connect in enumerate(kernel.connects):
         plan = built.plans[index]
         connect.set_placement(plan.transfer.place(plan, connect, solved))
@@ -42,8 +45,10 @@ def write(views: Program, kernel: Kernel, built: Built, solution: Solution, laun
         own = local_rings.get(instance.name, [])
         placed = _instance(number, instance.name, component, params, own, built, solved)
         instance.set_placement(placed)
-    mbarriers = [group for key in rings for group in plans[key].transfer.mbarriers(plans[key], solved)]
-    placed = _kernel(mbarriers, launch, options, solved, [group.name for group in kernel.exclusives])
+    holders = [*(plans[key] for key in rings), *leased.values()]
+    mbarriers = [group for plan in holders for group in plan.transfer.mbarriers(plan, solved)]
+    operations.place(kernel, Lifetimes(views, kernel))
+    placed = _kernel(mbarriers, launch, options, solved, built.meeting_groups)
     kernel.set_placement(placed, "pipelink.placement")
     sizes = {
         "threads": solution.warps.warps * WARP_THREADS,
@@ -84,7 +89,11 @@ def _instance(
             if meeting.instance == name
         },
         turns={plan.name: tuple(map(solved.barrier, plan.keys)) for plan in built.turns if plan.instance == name},
-        pools={pool: solved.pool(f"{name}::{pool}") for pool in component.pools},
+        leases={
+            lease: solved.pages(f"{name}::{lease}")
+            for lease in component.leases
+            if f"{name}::{lease}" in solution.stages
+        },
     )
 
 
@@ -102,7 +111,7 @@ def _local(key: str, solved: Solved) -> LocalRing:
 def _kernel(
     mbarriers: list[MbarrierGroup], launch: Launch, options: Options, solved: Solved, groups: list[str]
 ) -> KernelPlacement:
-    """``mbarriers`` are those of the rings; the others of the problem follow.  ``groups`` are the exclusive ones."""
+    """``mbarriers`` are those of the rings; the others of the problem follow.  ``groups``: whose warps meet."""
     solution, problem, warps = solved.solution, solved.problem, solved.solution.warps
     words = {ring.key: ring.words for ring in problem.rings}
     cluster: list[int] = launch.contract["cluster"]

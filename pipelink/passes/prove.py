@@ -11,7 +11,7 @@ from pipelink.analysis.protocol.compile import Compiled, ProtocolTooLong, compil
 from pipelink.analysis.protocol.decide import decide
 from pipelink.analysis.protocol.explore import LimitReached, Limits, StepLimit
 from pipelink.analysis.protocol.program import Give, Take
-from pipelink.ir.views import Component, Kernel, program
+from pipelink.ir.views import Component, Connect, Kernel, program
 from pipelink.passes.prove_static import check_static
 from pipelink.support.diagnostics import Diagnostics, Note
 from pipelink.support.mlir import ir
@@ -66,6 +66,7 @@ def prove_kernel(
                 _warn(kernel, components, role, why, diagnostics)
         _warn_of_signals(kernel, components, diagnostics)
         _warn_of_early(kernel, components, diagnostics)
+        _warn_of_pages(kernel, diagnostics)
         for part in parts:
             left = limits.seconds - (time.process_time() - began)
             now = replace(limits, states=limits.states - states, steps=limits.steps - steps, seconds=left)
@@ -213,6 +214,21 @@ def _warn_of_signals(kernel: Kernel, components: Mapping[str, Component], diagno
                     )
                     message += "every GPU that it signals"
                 diagnostics.warning("unproven", message, port.location)
+
+
+def _warn_of_pages(kernel: Kernel, diagnostics: Diagnostics) -> None:
+    """Which of its streams a page was filled for, an operation's reader takes for granted."""
+    streams: dict[str, list[Connect]] = {}
+    for connect in kernel.connects:
+        if connect.lease is not None:
+            streams.setdefault(connect.source.root, []).append(connect)
+    for instance, connects in streams.items():
+        if len(connects) > 1:
+            listed = ", ".join(f"'{connect.source}'" for connect in connects)
+            message = (
+                f"that '@{instance}' reads the pages of {listed} in the order in which they are filled is not proved"
+            )
+            diagnostics.warning("unproven", message, connects[0].location)
 
 
 def _warn_of_early(kernel: Kernel, components: Mapping[str, Component], diagnostics: Diagnostics) -> None:

@@ -57,6 +57,7 @@ class Regions:
         self.placement = placement
         self.smem: list[Region] = []
         self.tmem: list[Region] = []
+        self.leased: list[tuple[Connect, RingPlacement, tuple[Port, ...]]] = []
         self.kernel_owned()
         for name, component in self.components.items():
             self.instance(name, component)
@@ -111,10 +112,11 @@ class Regions:
             if port.direction == "local":
                 users = self.lifetimes.port_users(name, port.name)
                 self.ring(f"{name}::{port.name}", placed.locals[port.name], port.tiles, (port,), where, users)
-        for pool in component.pools.values():
-            pages, key = placed.pools[pool.name], f"{name}::{pool.name}"
-            size = pages.stride * (pages.pages - 1) + pool.page_bytes
-            self.add(key, pages.address, size, pool.align, spelled(key), where)
+        for lease in component.leases.values():
+            if lease.name in placed.leases:
+                pages, key = placed.leases[lease.name], f"{name}::{lease.name}"
+                size = pages.stride * (pages.pages - 1) + lease.page_bytes
+                self.add(key, pages.address, size, lease.align, spelled(key), where)
         for tmem in component.tmem.values():
             key, users = f"{name}::{tmem.name}", self.lifetimes.users(name, tmem.role)
             scope = self.lifetimes.scope(users)
@@ -140,6 +142,9 @@ class Regions:
                 self.tmem.append(Region(buffer, part.column, spelled(key), tuple(users)))
             return
         ends = transfer_of(connect).slot_ends(source, targets)
+        if placed.lease is not None:
+            self.leased.append((connect, placed, ends))
+            return
         self.ring(key, placed, ends[0].tiles, ends, connect.location, users)
         for index, staging in enumerate(placed.staging):
             align = max(STAGING_ALIGN, source.tiles[index].align)
@@ -197,6 +202,7 @@ def check_memory(
             diagnostics.error("placement-range", message, region.buffer.location)
         _check_alignment(region, region.begin, diagnostics)
     _check_strides(kernel, regions.components, diagnostics)
+    _check_pages(kernel, regions, diagnostics)
     overlays = Overlays([frozenset(f"{r.root}::{r.leaf}" for r in overlay.buffers) for overlay in kernel.overlays])
     excluded = list(_overlaps(regions.smem, overlays, diagnostics))
     if regions.tmem or placement.tmem_columns is not None:
@@ -328,3 +334,26 @@ def _check_groups(kernel: Kernel, diagnostics: Diagnostics) -> None:
         message += "a kernel allocates tensor memory for one or the other"
         notes = [Note("of one CTA", singles[0].location)]
         diagnostics.error("tensor-memory-order", message, pairs[0].location, notes=notes)
+
+
+def _check_pages(kernel: Kernel, regions: Regions, diagnostics: Diagnostics) -> None:
+    """The slots of a leased ring lie in its pages, which are a region by themselves."""
+    for connect, placed, ends in regions.leased:
+        instance, _, name = str(placed.lease).partition("::")
+        owner = kernel.instances.get(instance)
+        pages = placed_instance(owner).leases.get(name) if owner is not None else None
+        what = f"'{connect.source}' to '{connect.target}'"
+        if pages is None:
+            message = f"{what} is placed in the pages of '@{instance}::@{name}', of which there are none"
+            diagnostics.error("bad-placement", message, connect.location)
+            continue
+        size = regions.components[instance].leases[name].page_bytes
+        for index, part in enumerate(placed.buffers):
+            inside = pages.address <= part.address and part.address + part.bytes <= pages.address + size
+            if not inside or part.stride != pages.stride or placed.stages != pages.pages:
+                message = f"tile {index} of {what} does not lie in the pages of '@{instance}::@{name}'"
+                diagnostics.error("bad-placement", message, connect.location)
+            align = max(tile_align(end, index) for end in ends)
+            if part.address % align or pages.stride % align:
+                message = f"tile {index} of {what} is at {part.address} in pages {pages.stride} bytes apart, "
+                diagnostics.error("bad-alignment", f"{message}it is aligned to {align}", connect.location)

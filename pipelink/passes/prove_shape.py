@@ -133,6 +133,8 @@ class _Checker:
         owners: dict[int, str],
     ) -> None:
         """The entry initialises each mbarrier of a ring or token, with its arrivals, and no two share one."""
+        lease = placed.lease if isinstance(placed, RingPlacement) else None
+        owner = what if lease is None else f"the pages of '@{lease.replace('::', '::@')}'"
         groups = [("full", "producer", placed.full, placed.producer_arrivals)]
         if isinstance(placed, RingPlacement):
             groups.append(("empty", "consumer", placed.empty, placed.consumer_arrivals))
@@ -148,11 +150,11 @@ class _Checker:
                     message = f"a phase of the {key} mbarriers of {what} takes {arrivals} arrivals of its {side}, "
                     message += f"the entry initialises them with {expected[at]}"
                     self.diagnostics.error("arrival-count", message, connect.location)
-                elif at in owners:
+                elif owners.get(at, owner) != owner or (at in owners and lease is None):
                     message = f"the {key} mbarriers of {what} and those of {owners[at]} are both at {at}"
                     self.diagnostics.error("placement-overlap", message, connect.location)
                 else:
-                    owners[at] = what
+                    owners[at] = owner
                     continue
                 break
 

@@ -160,7 +160,8 @@ def _check_cursors(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnostic
         for side, ref in (("producer", connect.source), ("consumer", connect.target)):
             cursor: int | None = getattr(placed, f"{side}_cursor", None)
             if cursor is not None:
-                ring = f"the {side} of '{connect.source}'"
+                lease = placed.lease if isinstance(placed, RingPlacement) else None
+                ring = f"the {side} of '{connect.source}'" if lease is None else f"the {side} of pages '{lease}'"
                 users = lifetimes.port_users(ref.root, ref.leaf)
                 uses.append((cursor, ring, users, connect.location))
         if isinstance(placed, SignalPlacement) and placed.cursor is not None:
@@ -182,7 +183,8 @@ def _check_cursors(kernel: Kernel, lifetimes: Lifetimes, diagnostics: Diagnostic
             uses.append((met.cursor, f"'@{name}::@{barrier}'", users, instance.location))
     first: dict[tuple[int, RoleKey], str] = {}
     for cursor, ring, users, where in uses:
-        taken = [user for user in users if first.setdefault((cursor, user), ring) != ring]
+        frames = {lifetimes.runner_of.get(user, user) for user in users}  # operations use their dispatcher's
+        taken = [user for user in sorted(frames) if first.setdefault((cursor, user), ring) != ring]
         if taken:
             message = f"{spelled(taken[0])} has position {cursor} of the frame for {ring} and for "
             diagnostics.error("bad-placement", f"{message}{first[cursor, taken[0]]}", where)

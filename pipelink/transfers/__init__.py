@@ -16,8 +16,6 @@ from pipelink.transfers.base import CLUSTER_CTAS, Refusal, Transfer
 from pipelink.transfers.call import Call
 from pipelink.transfers.cluster import Cluster
 from pipelink.transfers.convert import RingConvert
-from pipelink.transfers.dispatch import Dispatch
-from pipelink.transfers.lease import Lease
 from pipelink.transfers.local import RingLocal
 from pipelink.transfers.pair import PairTma, PairTmem
 from pipelink.transfers.ring import RINGS
@@ -35,8 +33,7 @@ LOCAL: Final = RingLocal()
 
 #: All transfers, in order of preference.
 TRANSFERS: Final[tuple[Transfer, ...]] = (
-    *RINGS, RingConvert(), LOCAL, Call(), Token(), Cluster(), Tmem(), PairTma(), PairTmem(), Signal(), Dispatch(),
-    Lease(),
+    *RINGS, RingConvert(), LOCAL, Call(), Token(), Cluster(), Tmem(), PairTma(), PairTmem(), Signal(),
 )  # fmt: skip
 
 BY_NAME: Final[dict[str, Transfer]] = {transfer.name: transfer for transfer in TRANSFERS}

@@ -21,12 +21,12 @@ from pipelink.ir.placement import (
     ConnectionPlacement,
     MbarrierGroup,
     NamedBarrier,
-    PagePool,
+    PageRing,
     SlotArray,
     Span,
 )
 from pipelink.ir.views import Connect, Port, Role, Tile
-from pipelink.model.demand import Barrier, Buffer, Mbarriers, Problem, Ring, Solution
+from pipelink.model.demand import Barrier, Buffer, Mbarriers, Part, Problem, Ring, Solution
 from pipelink.model.graph import ConnectionGraph, Edge
 from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.support.diagnostics import Diagnostics, Note
@@ -135,6 +135,15 @@ class Solved:
         parts = zip(self.solution.parts[ring], self._rings[ring].parts, strict=True)
         return tuple(SlotArray(address, part.stride, part.size) for address, part in parts)
 
+    def slots_in_pages(self, lease: str, parts: Sequence[Part]) -> tuple[SlotArray, ...]:
+        """Tiles that lie in the pages of a lease, one behind the other."""
+        pages, found, at = self.pages(lease), list[SlotArray](), 0
+        for part in parts:
+            at = -(-at // part.align) * part.align
+            found.append(SlotArray(pages.address + at, pages.stride, part.size))
+            at += part.size
+        return tuple(found)
+
     def columns(self, ring: str) -> tuple[ColumnArray, ...]:
         """A ring's tiles in tensor memory; none for a ring in shared memory."""
         if not self._rings[ring].columns:
@@ -145,10 +154,10 @@ class Solved:
     def barrier(self, key: str) -> NamedBarrier:
         return NamedBarrier(self.solution.barriers[key], self._threads[key])
 
-    def pool(self, key: str) -> PagePool:
-        """Pages that are lent at run time."""
+    def pages(self, key: str) -> PageRing:
+        """Pages that operations share."""
         address, part = self.solution.parts[key][0], self._rings[key].parts[0]
-        return PagePool(address, self.solution.stages[key], part.stride)
+        return PageRing(address, self.solution.stages[key], part.stride)
 
     def span(self, buffer: str) -> Span:
         return Span(self.solution.buffers[buffer], self._sizes[buffer])
@@ -220,7 +229,7 @@ class Transfer:
 
     def unrequested(self, connect: Connect, source: Port) -> str | None:
         """Why it does not carry this connection, though it could carry its ports, as a clause; None where it does."""
-        return None
+        return "its slots are no pages of a lease" if connect.lease is not None else None
 
     def agree(self, graph: ConnectionGraph, edge: Edge, diagnostics: Diagnostics) -> None:
         """Report what two ports of this kind disagree on besides data.  Asked of the kind, whatever carries it."""

@@ -79,7 +79,7 @@ class Cluster(RingTma):
 
     def unrequested(self, connect: Connect, source: Port) -> str | None:
         if source.touch != "tma" or connect.shared or connect.transfer == self.name:
-            return None
+            return super().unrequested(connect, source)
         return "the connection does not say which tiles both CTAs share"
 
     def has_code(self, connect: Connect) -> bool:

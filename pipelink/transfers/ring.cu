@@ -19,6 +19,21 @@ PL_TRANSFER unsigned pl_ring_acquire(char* where, unsigned empty, unsigned full,
   return stage;
 }
 
+// The same, once fewer than `flight` slots before it are still being filled: the slot so far back is full.  One of the
+// lap before the first counts as full.
+PL_TRANSFER unsigned pl_ring_acquire_within(char* where, unsigned empty, unsigned full, unsigned stages, unsigned bytes,
+                                   unsigned end, unsigned flight PL_WATCH) {
+  pl_cursor& cursor = *reinterpret_cast<pl_cursor*>(where);
+  unsigned stage = cursor.stage;
+  pl_mbarrier_wait(empty + 8 * stage, cursor.parity ^ 1 PL_WATCHED(stage));
+  bool before = stage < flight;
+  pl_mbarrier_wait(full + 8 * (before ? stage + stages - flight : stage - flight), cursor.parity ^ before PL_WATCHED(stage));
+  if (end) pl_store_shared(end + 4 * stage, 0);
+  if (bytes) pl_mbarrier_expect(full + 8 * stage, bytes);
+  pl_advance(cursor, stages);
+  return stage;
+}
+
 // The slot's data are written by threads; `fence` where TMA or tensor cores read them next (PTX ISA, async proxy).
 PL_TRANSFER void pl_ring_commit(unsigned full, unsigned stage, unsigned unit, unsigned fence) {
   if (fence) pl_fence_proxy_async();

@@ -6,28 +6,35 @@ from typing import ClassVar, Final
 
 from pipelink.contract.vocabulary import SWIZZLES
 from pipelink.ir.placement import RingPlacement
-from pipelink.ir.views import Port
+from pipelink.ir.views import Connect, Port
 from pipelink.model.binding import Arg, Instruction, Invoke, SharedAddress, Statement
 from pipelink.transfers import touch
 from pipelink.transfers.base import Arrivals, End
 from pipelink.transfers.stream import StreamTransfer
 
 
-class RingTma(StreamTransfer):
+class _InPages(StreamTransfer):
+    """A ring whose slots may be pages of a lease."""
+
+    def unrequested(self, connect: Connect, source: Port) -> str | None:
+        return None
+
+
+class RingTma(_InPages):
     """TMA fills the slots, and announces the bytes."""
 
     name: ClassVar[str] = "ring.tma"
     filled_by: ClassVar[tuple[str, ...]] = ("tma",)
 
 
-class RingThreads(StreamTransfer):
+class RingThreads(_InPages):
     """Threads fill the slots."""
 
     name: ClassVar[str] = "ring.threads"
     filled_by: ClassVar[tuple[str, ...]] = ("threads",)
 
 
-class RingAsync(StreamTransfer):
+class RingAsync(_InPages):
     """Threads fill the slots with cp.async, and go on: each arrives when its copies are there.  Where the slots are
     read through the async proxy, the reader fences, since nobody waits for the copies before it."""
 
@@ -45,7 +52,7 @@ class RingAsync(StreamTransfer):
         return (*fence, *super().after_wait(placed, port))
 
 
-class RingBulk(StreamTransfer):
+class RingBulk(_InPages):
     """Bulk copies fill the slots with bytes as they lie in global memory, without a tensor map, and announce them."""
 
     name: ClassVar[str] = "ring.bulk"

@@ -79,7 +79,8 @@ def tile_difference(source: Tile, target: Tile, index: int, *, layouts: bool = T
 class StreamPlan(Plan):
     """The plan of a ring.  ``producer`` arrives for a filled slot; ``consumers`` do for a read one, by connection,
     ``total`` together; connections with one name in ``positions`` share a ring position.  ``staging`` are keys of
-    buffers, ``barrier`` of a named barrier of the producer's threads."""
+    buffers, ``barrier`` of a named barrier of the producer's threads.  ``lease``: the key of the pages that are its
+    slots, with ``parts`` in each."""
 
     producer: Arrivals
     consumers: list[Arrivals]
@@ -87,6 +88,13 @@ class StreamPlan(Plan):
     positions: list[str]
     staging: tuple[str, ...] = ()
     barrier: str | None = None
+    lease: str | None = None
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """That of the ring: the site's own, or the lease's."""
+        return self.lease or self.site.key
 
 
 @dataclass(frozen=True)
@@ -129,6 +137,10 @@ class StreamTransfer(Transfer):
         if (source.cta_group, target.cta_group) != (self.cta_group, self.cta_group):
             return f"it is for cta_group {self.cta_group}, not {source.cta_group} to {target.cta_group}"
         return self.touch_misfit(source, target) or self.ends_differ(source, target)
+
+    def unrequested(self, connect: Connect, source: Port) -> str | None:
+        why = "it does not count the slots that are being filled" if source.in_flight is not None else None
+        return super().unrequested(connect, source) or why
 
     def touch_misfit(self, source: Port, target: Port) -> str | None:
         """Why what fills or reads the slots does not suit."""
@@ -183,6 +195,13 @@ class StreamTransfer(Transfer):
         source = end.port
         least, most, fixed_by = _depths(source, targets, site.connects)
         tiles = self.slot_tiles(source, targets[0])
+        lease = site.connects[0].lease
+        if lease is not None:
+            parts = _parts(tiles, *(target.tiles for target in targets))
+            return StreamPlan(
+                self, site, producer=producer, consumers=consumers, total=total, positions=positions,
+                lease=f"{lease.root}::{lease.leaf}", parts=parts,
+            )  # fmt: skip
         in_tmem = self.space == "tmem"
         ring = Ring(
             site.key,
@@ -248,11 +267,12 @@ class StreamTransfer(Transfer):
 
     def place(self, plan: Plan, connect: Connect, solved: Solved) -> RingPlacement:
         assert isinstance(plan, StreamPlan)
-        key = plan.site.key
+        key = plan.key
         stages, full = solved.solution.stages[key], solved.solution.mbarrier[key]
         number = next(i for i, other in enumerate(plan.site.connects) if other.target == connect.target)
         source, targets = plan.site.source, [plan.site.port(other.target) for other in plan.site.connects]
         columns = solved.columns(key)
+        slots = () if columns else solved.slots(key) if plan.lease is None else solved.slots_in_pages(key, plan.parts)
         return RingPlacement(
             transfer=self.name,
             ring=solved.ring_numbers[key],
@@ -269,18 +289,20 @@ class StreamTransfer(Transfer):
             consumer_fence=touch.refills(source, targets[number]),
             consumer_cursor=solved.cursor(key, plan.positions[number]),
             columns=columns,
-            buffers=() if columns else solved.slots(key),
+            buffers=slots,
             end=solved.solution.word[key] if source.ends else None,
             staging=tuple(map(solved.span, plan.staging)),
             barrier=None if plan.barrier is None else solved.barrier(plan.barrier),
             multicast=source.multicast,
             shared=connect.shared,
             cache=source.cache,
+            lease=plan.lease,
+            in_flight=None if source.in_flight is None else min(source.in_flight, stages),
         )
 
     def mbarriers(self, plan: Plan, solved: Solved) -> tuple[MbarrierGroup, ...]:
         assert isinstance(plan, StreamPlan)
-        key = plan.site.key
+        key = plan.key
         at, stages = solved.solution.mbarrier[key], solved.solution.stages[key]
         return (
             MbarrierGroup(at, stages, plan.producer.count, f"{key} full"),
@@ -338,8 +360,11 @@ class StreamTransfer(Transfer):
     def acquire(self, placed: RingPlacement) -> Invoke:
         cursor, empty, full = _producer_ring(placed)
         announced = Const(placed.bytes if placed.producer_unit == touch.TX else 0)
-        arguments = (cursor, empty, full, Const(placed.stages), announced, _end(placed))
-        return Invoke(self.acquire_function, arguments, "stage", "unsigned", waits=True)
+        arguments: tuple[Value, ...] = (cursor, empty, full, Const(placed.stages), announced, _end(placed))
+        function = self.acquire_function
+        if placed.in_flight is not None:
+            function, arguments = f"{function}_within", (*arguments, Const(placed.in_flight))
+        return Invoke(function, arguments, "stage", "unsigned", waits=True)
 
     def bind_fill(
         self, binder: Binder, connect: Connect, instance: Instance, port: Port, placed: RingPlacement

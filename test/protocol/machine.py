@@ -23,7 +23,7 @@ class Fault(Exception):
 
 
 class UnsupportedError(Exception):
-    """What the simulator does not know: ports of dispatch and lease."""
+    """What the simulator does not know: operations that a dispatcher runs."""
 
 
 @dataclass

@@ -26,9 +26,9 @@ class Uses:
         self.ctas = cluster[0] if len(cluster) else 1
         self.outgoing: dict[tuple[str, str], list[Connect]] = {}
         self.incoming: dict[tuple[str, str], Connect] = {}
+        if kernel.operations:
+            raise UnsupportedError("operations")
         for connect in kernel.connects:
-            if self.placed(connect)["transfer"] in ("dispatch", "lease"):
-                raise UnsupportedError(self.placed(connect)["transfer"])
             self.outgoing.setdefault((connect.source.root, connect.source.leaf), []).append(connect)
             self.incoming[connect.target.root, connect.target.leaf] = connect
         self.uses: list[Use] = []

@@ -8,7 +8,7 @@ import pytest
 from pipelink.backend import toolchain
 from pipelink.contract import abi
 from pipelink.contract.abi import RESOURCES, Function
-from pipelink.ir.protocol_names import CLUSTER_VERBS, MBARRIER_VERBS, PORT_VERBS, TURNS_VERBS
+from pipelink.ir.protocol_names import CLUSTER_VERBS, DISPATCH_VERBS, MBARRIER_VERBS, PORT_VERBS, TURNS_VERBS
 from pipelink.support.diagnostics import LinkError
 
 HEADERS = files("pipelink") / "include" / "pipelink"
@@ -29,6 +29,7 @@ DECLARATIONS = {
     "mbarrier": "PL_MBARRIER(mbarrier, pl::arrivals<1>);",
     "cluster_barrier": "PL_CLUSTER_BARRIER(cluster_barrier);",
     "turns": "PL_TURNS(turns);",
+    "dispatch": "PL_DISPATCH(dispatch, 16);",
     "tmem": "PL_TMEM(tmem, 32);",
     "smem": "PL_SMEM(smem, float[4]);",
     "state": "PL_STATE(state, int);",
@@ -82,6 +83,7 @@ def test_functions_serve_verbs_of_protocols() -> None:
         verbs = {function.verb for function in resource.functions.values()} - {""}
         kind, _, direction = label.partition(" ")
         own = {"mbarrier": MBARRIER_VERBS, "cluster_barrier": CLUSTER_VERBS, "turns": TURNS_VERBS}
+        own["dispatch"] = DISPATCH_VERBS
         known = own.get(kind) or PORT_VERBS.get((kind, direction), ())
         assert verbs <= {*known, "ended"}, label
         if kind in ("stream", "token"):

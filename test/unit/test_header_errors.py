@@ -12,8 +12,21 @@ CASES = {
     "policies-of-a-reader": (
         f"PL_IN(a, {TILE}, pl::ring<2, 8>, pl::by_threads, pl::l2<pl::evict_first>);",
         1,
-        "PL_IN: pl::l2<policies...> is of the port that is filled",
+        "PL_IN: pl::l2<policies...> and pl::in_flight<n> are of the port that is filled",
     ),
+    "in-flight-of-threads": (
+        f"PL_ROLE(r, pl::warps<4>);\nPL_OUT(a, {TILE}, pl::ring<2, 8>, pl::by_threads, pl::in_flight<2>);\n"
+        "PL_ENTRY(r) { a::commit(self, a::acquire(self)); }",
+        2,
+        "pl::in_flight<n> counts the slots that a pl::by_tma or pl::by_bulk port fills",
+    ),
+    "dispatch-of-nothing": ("PL_DISPATCH(d, 0);", 1, "operands take 1 to 4096 bytes"),
+    "dispatch-named-like-its-operation": ("PL_DISPATCH(run, 16);", 1, "a dispatch is not named like its operation"),
+    "dispatch-attribute": ("PL_DISPATCH(d, 16, pl::count<2>);", 1, "PL_DISPATCH: not an attribute; known: pl::in_role"),
+    "lease-without-pages": ("PL_LEASE(l, 1024);", 1, "PL_LEASE: exactly one pl::pages<min, max> is needed"),
+    "lease-of-odd-pages": ("PL_LEASE(l, 1000, pl::pages<2, 4>);", 1, "a page has a multiple of 16 bytes"),
+    "lease-attribute": ("PL_LEASE(l, 1024, pl::pages<2, 4>, pl::ring<2, 4>);", 1, "PL_LEASE: not an attribute"),
+    "operand-aligned-too-far": ("PL_OPERAND(o, pl::tile_map<int>);", 1, "operands are aligned to 16 bytes"),
     "policies-of-threads": (
         f"PL_ROLE(r, pl::warps<4>);\nPL_OUT(a, {TILE}, pl::ring<2, 8>, pl::by_threads, pl::l2<pl::evict_first>);",
         2,

@@ -12,7 +12,7 @@ from typing import Literal
 from pipelink.analysis.protocol.callers import Steps
 from pipelink.analysis.protocol.language import place_of
 from pipelink.ir.attributes import SymbolRef
-from pipelink.ir.views import ClusterBarrier, Connect, Kernel, Pool, Port, Program, Turns
+from pipelink.ir.views import ClusterBarrier, Connect, Kernel, Lease, Port, Program, Turns
 from pipelink.ir.views import Role as RoleView
 from pipelink.model.demand import (
     ALWAYS,
@@ -35,7 +35,7 @@ from pipelink.support.protocol import Callers
 from pipelink.target import WARP_THREADS, WARPGROUP_WARPS, target
 from pipelink.transfers import BY_NAME, legal
 from pipelink.transfers.base import End, Plan, Site, Transfer
-from pipelink.transfers.stream import TMEM_ALIGN
+from pipelink.transfers.stream import TMEM_ALIGN, StreamPlan
 from pipelink.transfers.turns import MEETING, warpgroups
 
 TMEM_WORD = "tensor memory"  # key of the shared-memory word that holds where the allocation begins
@@ -80,6 +80,7 @@ class Built:
     locals: list[LocalPlan]
     meetings: list[MeetingPlan]
     turns: list[TurnsPlan]
+    meeting_groups: list[str]
 
 
 def build(
@@ -101,10 +102,15 @@ def build(
 
 def meetings(lifetimes: Lifetimes) -> dict[str, int]:
     """The exclusive groups whose warps meet at a named barrier between one role and the next, and with how many
-    threads: those of several warps whose roles run one after the other."""
+    threads: those of several warps.  So do the warps of a role that dispatches, between operations that have something
+    of their own."""
+    groups = {
+        **lifetimes.sequences(),
+        **{runner: roles for runner, roles in lifetimes.dispatched.items() if any(map(lifetimes.private, roles))},
+    }
     warps = {
         name: max(lifetimes.components[instance].roles[role].warps for instance, _, role in map(_split, roles))
-        for name, roles in lifetimes.sequences().items()
+        for name, roles in groups.items()
     }
     return {name: WARP_THREADS * count for name, count in warps.items() if count > 1}
 
@@ -143,7 +149,8 @@ class _Builder:
         for name in kernel.instances:
             self.own_resources(name)
         self.connections()
-        for name, threads in meetings(self.lifetimes).items():
+        groups = meetings(self.lifetimes)
+        for name, threads in groups.items():
             self.barriers.append(Barrier(name, threads, ALWAYS, self.group_location(name)))
         if self.columns or any(ring.columns for ring in self.rings):
             word = Buffer(TMEM_WORD, TMEM_WORD_BYTES, TMEM_WORD_BYTES, location=kernel.location)
@@ -165,17 +172,16 @@ class _Builder:
             name=kernel.name,
             location=kernel.location,
         )
-        return Built(problem, self.plans, self.locals, self.meetings, self.turns)
+        return Built(problem, self.plans, self.locals, self.meetings, self.turns, list(groups))
 
     # -- roles and what instances own
 
     def group_location(self, name: str) -> Location:
-        """Where a set of roles that share warps is declared: the exclusive group, or the dispatch port."""
+        """Where a set of roles that share warps is declared: the exclusive group, or the role that dispatches."""
         for group in self.kernel.exclusives:
             if group.name == name:
                 return group.location
-        instance, _, port = name.partition("::")
-        return self.components[instance].ports[port].location
+        return self.role_view(name).location
 
     def roles(self) -> list[Role]:
         found: list[Role] = []
@@ -217,8 +223,8 @@ class _Builder:
             self.columns.append(
                 Buffer(key, tmem.columns, TMEM_ALIGN, scope(tmem.role), interval(tmem.live), tmem.location)
             )
-        for pool in component.pools.values():
-            self.pool(name, pool)
+        for lease in component.leases.values():
+            self.lease(name, lease)
         for port in component.ports.values():
             if port.direction == "local":
                 self.local_ring(name, port)
@@ -254,25 +260,14 @@ class _Builder:
         self.barriers += [Barrier(key, MEETING, scope, turns.location) for key in keys]
         self.turns.append(TurnsPlan(name, turns.name, keys))
 
-    def pool(self, name: str, pool: Pool) -> None:
-        """Pages lent at run time to any role: at least as many as one borrower takes at once."""
-        borrowed = [
-            self.port(connect.target).pages[0]
-            for connect in self.kernel.connects
-            if connect.source.root == name and self.port(connect.source).pool == pool.name
-        ]
-        least, most = pool.pages
-        part = Part(pool.page_bytes, pool.align)
-        self.rings.append(
-            Ring(
-                f"{name}::{pool.name}",
-                max([least, *borrowed]),
-                most,
-                parts=(part,),
-                unit="pages",
-                location=pool.location,
-            )
-        )
+    def lease(self, name: str, lease: Lease) -> None:
+        """A ring of pages, whose slots any operation fills and reads."""
+        key, part = f"{name}::{lease.name}", Part(lease.page_bytes, lease.align)
+        ring = Ring(key, *lease.pages, parts=(part,), mbarriers=2, unit="pages", location=lease.location)
+        if any(
+            connect.lease is not None and connect.lease.path == (name, lease.name) for connect in self.kernel.connects
+        ):
+            self.rings.append(ring)
 
     def local_ring(self, name: str, port: Port) -> None:
         users = self.lifetimes.port_users(name, port.name)
@@ -325,6 +320,24 @@ class _Builder:
             self.buffers += plan.buffers
             self.barriers += plan.barriers
             self.mbarriers += plan.mbarriers
+        self.one_way()
+
+    def one_way(self) -> None:
+        """All that fill the pages of a lease arrive alike, and so do all that read them."""
+        first: dict[str, StreamPlan] = {}
+        for plan in self.plans.values():
+            if not isinstance(plan, StreamPlan) or plan.lease is None:
+                continue
+            known = first.setdefault(plan.lease, plan)
+            ways = [
+                (str(one.producer), f"{one.total} arrivals, one a {one.consumers[0].unit}") for one in (known, plan)
+            ]
+            if ways[0] != ways[1]:
+                what = "filled" if ways[0][0] != ways[1][0] else "given back"
+                how = [way[what == "given back"] for way in ways]
+                message = f"pages of {spelled(plan.lease)} are {what} with {how[1]} by {spelled(plan.site.key)}, "
+                message += f"with {how[0]} by {spelled(known.site.key)}"
+                self.diagnostics.error("lease-mismatch", message, plan.site.connects[0].location)
 
     def port(self, ref: SymbolRef) -> Port:
         return self.components[ref.root].ports[ref.leaf]

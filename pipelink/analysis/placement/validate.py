@@ -156,7 +156,7 @@ class _Validator:
             ("mbarriers", placed.mbarriers, component.mbarriers),
             ("cluster_barriers", placed.cluster_barriers, component.cluster_barriers),
             ("turns", placed.turns, component.turns),
-            ("pools", placed.pools, component.pools),
+            ("leases", placed.leases, component.leases),
             ("locals", placed.locals, [p.name for p in component.ports.values() if p.direction == "local"]),
             ("params", placed.params, component.params),
             ("states", placed.states, component.states),
@@ -177,7 +177,10 @@ class _Validator:
 
     def parameter(self, source: ParameterSource, of: str, where: Location) -> None:
         count = len(self.launch["parameters"]["fields"])
-        if source.field is None and source.value is None:
+        if source.operand:
+            if source.field is not None or source.value is not None:
+                self.error(f"the placement of {of} says that it is an operand, and where else it comes from", where)
+        elif source.field is None and source.value is None:
             self.error(f"the placement of {of} has no 'field'", where)
         elif source.field is not None and source.field >= count:
             self.error(f"{of} is field {source.field} of the parameter block, which has {count}", where)
@@ -204,7 +207,7 @@ class _Validator:
                     f"{'whose warps' if group.name in wanted else 'in which nobody has to'} meet",
                     group.location,
                 )
-        for name in placed.meetings.keys() - {group.name for group in kernel.exclusives}:
+        for name in placed.meetings.keys() - {group.name for group in kernel.exclusives} - lifetimes.dispatched.keys():
             message = f"the placement of kernel '{kernel.name}' has exclusive group '{name}', which it does not declare"
             self.error(message, kernel.location)
 

@@ -27,6 +27,7 @@ from pipelink.support import limits
 from pipelink.support.protocol import Action, Block, Choose, Protocol, Rank, Repeat, Until
 from pipelink.transfers import CLUSTER_CTAS, placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
+from pipelink.transfers.operations import placed_operation
 from pipelink.transfers.turns import WARPGROUP
 
 
@@ -42,8 +43,27 @@ def compile_kernel(
     kernel: Kernel, components: Mapping[str, Component], rounds: Mapping[tuple[str, str], str] | None = None
 ) -> list[Compiled]:
     """The systems of a kernel, each of roles that depend on each other.  ``rounds``: the parameters by which roles
-    without a protocol repeat, by component and role."""
-    whole = Compiler(kernel, components, None, rounds).run()
+    without a protocol repeat, by component and role.
+
+    Operations are followed one at a time: a system for each, in which every instruction names it.  What is right by
+    itself is right in every sequence, as docs/protocols.md shows."""
+    found: list[Compiled] = []
+    for operation in kernel.operations or (None,):
+        only = None if operation is None else operation.name
+        for compiled in _compile(kernel, components, rounds, only):
+            compiled.unproven = {} if found else compiled.unproven
+            found.append(compiled)
+    return found
+
+
+def _compile(
+    kernel: Kernel,
+    components: Mapping[str, Component],
+    rounds: Mapping[tuple[str, str], str] | None,
+    only: str | None,
+) -> list[Compiled]:
+    """The systems in which instructions name operation ``only``, if there are operations."""
+    whole = Compiler(kernel, components, None, rounds, only).run()
     parts = parts_of(whole.system)
     if len(parts) <= 1:
         return [whole]
@@ -51,7 +71,7 @@ def compile_kernel(
     for part in parts:
         agents = [whole.system.agents[index] for index in part]
         wanted = frozenset((agent.role, agent.cta) for agent in agents)
-        compiled = Compiler(kernel, components, wanted, rounds).run()
+        compiled = Compiler(kernel, components, wanted, rounds, only).run()
         compiled.unproven = {} if found else whole.unproven
         found.append(compiled)
     return found
@@ -93,8 +113,9 @@ class Compiler:
         components: Mapping[str, Component],
         wanted: frozenset[tuple[str, int]] | None,
         rounds: Mapping[tuple[str, str], str] | None,
+        only: str | None,
     ) -> None:
-        self.rounds = rounds or {}
+        self.rounds, self.only = rounds or {}, only
         self.kernel = kernel
         self.wanted = wanted
         placement = kernel.placement
@@ -115,6 +136,7 @@ class Compiler:
         self.left_out = left_out(kernel, components)
         self.counts = Counts(kernel, self.by_name, self.bodies, self._call_key, self._stages)
         self.unproven: dict[str, str] = {}
+        self.meetings_of = placement.meetings
 
     def protocol(self, instance: str, name: str) -> Protocol:
         key = (instance, name)
@@ -154,6 +176,8 @@ class Compiler:
         for instance, component in self.by_name.items():
             for role in component.roles.values():
                 key = f"{instance}::{role.name}"
+                if key in self.lifetimes.runner_of:
+                    continue  # a part of the role that runs it
                 turns = [self._turn(other) for other in groups.get(key, (key,))]
                 at = next(n for n, turn in enumerate(turns) if turn.key == key)
                 alike = self._alike(turns)
@@ -240,6 +264,8 @@ class Compiler:
                         yield by.threads
                     if verb == "call" and depth < limits.CALLS:
                         yield from self._answer_callers(instance, step.subject, depth)
+                    for other, role in self.run_by(instance, step):
+                        yield from self._callers(other, self.protocol(other, role).body, depth + 1)
                 case Repeat(count=count, body=body):
                     if count in self.by_name[instance].ports and depth < limits.CALLS:
                         yield from self._answer_callers(instance, str(count), depth)
@@ -266,6 +292,9 @@ class Compiler:
                     called = count
                 case _:
                     pass
+            if isinstance(step, Action):
+                for other, role in self.run_by(instance, step):
+                    found |= dict.fromkeys(self._orders(other, self.protocol(other, role).body, depth + 1))
             answer = self.answer(instance, called) if called is not None and depth < limits.CALLS else None
             if answer is not None:
                 found |= dict.fromkeys(self._orders(answer[0], self.protocol(*answer).body, depth + 1))
@@ -278,6 +307,10 @@ class Compiler:
                 case Action(verb=verb, by=by) if by is not None and by.threads < threads:
                     if verb in _WAITING or (verb == "call" and self._waits(instance, step.subject, depth)):
                         return True
+                case Action(verb="run"):
+                    for other, role in self.run_by(instance, step):
+                        if self.waits_apart(other, self.protocol(other, role).body, threads, depth + 1):
+                            return True
                 case Action(verb="call") if depth < limits.CALLS:
                     found = self.answer(instance, step.subject)
                     if found is not None:
@@ -301,6 +334,33 @@ class Compiler:
         found = self.answer(instance, port)
         if found is not None:
             yield from self._callers(found[0], self.protocol(*found).body, depth + 1)
+
+    def run_by(self, instance: str, action: Action) -> list[tuple[str, str]]:
+        """The instances and roles that a step of a dispatcher runs, one of them each time."""
+        return [(other, role) for _, other, role in self.operations(instance, action.subject) if role is not None]
+
+    def operations(self, instance: str, dispatch: str) -> list[tuple[int, str, str | None]]:
+        """The operations that a dispatcher may run: opcode, instance, and its role there, if it has one."""
+        declared = self.by_name[instance].dispatches.get(dispatch)
+        if declared is None:
+            return []
+        runner = f"{instance}::{declared.role or next(iter(self.by_name[instance].roles))}"
+        found: list[tuple[int, str, str | None]] = []
+        for operation in self.kernel.operations:
+            if operation.dispatcher.root == instance and operation.name == self.only:
+                own = operation.instance.root
+                roles = [r for r in self.by_name[own].roles if self.lifetimes.runner_of.get(f"{own}::{r}") == runner]
+                found.append((placed_operation(operation).opcode, own, roles[0] if roles else None))
+        return sorted(found)
+
+    def instructions(self, instance: str, role: str) -> str:
+        """Where a role of a dispatcher has its instructions from: the stream that it reads to its end, or itself."""
+        for step in self.protocol(instance, role).body:
+            if isinstance(step, Until):
+                connect = self.resources.by_target.get((instance, step.port))
+                if connect is not None:
+                    return str(connect.source)
+        return role
 
     def answer(self, instance: str, port: str) -> tuple[str, str] | None:
         """The instance and port that answer a call."""

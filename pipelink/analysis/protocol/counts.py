@@ -93,6 +93,8 @@ class Counts:
             return of_atom(Leaf(("call", *self._call(instance, name)), name))
         if param is None:
             return of_atom(Leaf(("param", instance, name), name))
+        if param.operand:  # another number with each instruction, the same for all that run it
+            return of_atom(Leaf(("call", "operand", instance, name), name))
         if param.value is not None:
             return polynomial.number(int(param.value))
         assert param.field is not None

@@ -13,6 +13,7 @@ from pipelink.ir.attributes import SymbolRef
 from pipelink.ir.views import Component, Kernel, Program
 from pipelink.model.demand import spelled
 from pipelink.model.lifetimes import Lifetimes, RoleKey
+from pipelink.support.protocol import Action, Until
 from pipelink.transfers import transfer_of
 
 
@@ -25,7 +26,7 @@ def left_out(kernel: Kernel, components: Mapping[str, Component]) -> dict[RoleKe
         for role in component.roles
         if (why := _unmodelled(kernel, instance, component, role)) is not None
     }
-    found = {**_shared(lifetimes), **found}
+    found = {**_shared(lifetimes), **_untold(lifetimes), **found}
     meetings = _meetings(kernel, lifetimes)
     more = True
     while more:
@@ -74,6 +75,43 @@ def _shared(lifetimes: Lifetimes) -> dict[RoleKey, str]:
     return found
 
 
+def _untold(lifetimes: Lifetimes) -> dict[RoleKey, str]:
+    """Dispatchers' roles that run what states no protocol, or state none themselves."""
+    found: dict[RoleKey, str] = {}
+    for runner, roles in lifetimes.dispatched.items():
+        for role in roles:
+            if not _is_stated(lifetimes, role):
+                found.setdefault(runner, f"it runs {spelled(role)}, which states no protocol")
+        if not _is_stated(lifetimes, runner):
+            found.setdefault(runner, "it runs operations, and states no protocol")
+        elif not _interprets(lifetimes, runner):
+            why = (
+                "its protocol is not `until x { x.wait; d.run; x.release; }`, so that all run one sequence is not known"
+            )
+            found.setdefault(runner, why)
+    return found
+
+
+def _interprets(lifetimes: Lifetimes, key: RoleKey) -> bool:
+    """Whether a role does nothing but to run each instruction of a stream, until that ends."""
+    instance, _, role = key.partition("::")
+    component = lifetimes.components[instance]
+    match protocol_of(component, role).body:
+        case (
+            Until(
+                port=port,
+                body=(
+                    Action(subject=first, verb="wait"),
+                    Action(subject=run, verb="run", by=None),
+                    Action(subject=last, verb="release", by=None),
+                ),
+            ),
+        ):
+            return first == last == port and run in component.dispatches
+        case _:
+            return False
+
+
 def _common(lifetimes: Lifetimes, keys: list[RoleKey]) -> SymbolRef | None:
     """A connection of which several of the roles are one end."""
     readers: dict[SymbolRef, set[RoleKey]] = {}
@@ -111,13 +149,14 @@ def _meetings(kernel: Kernel, lifetimes: Lifetimes) -> list[set[RoleKey]]:
         source = lifetimes.components[connect.source.root].ports[connect.source.leaf]
         if source.kind in ("stream", "token"):
             ends = (connect.source, connect.target)
-            found.append({user for ref in ends for user in lifetimes.port_users(ref.root, ref.leaf)})
+            users = {user for ref in ends for user in lifetimes.port_users(ref.root, ref.leaf)}
+            found.append({lifetimes.runner_of.get(user, user) for user in users})
     for instance, component in lifetimes.components.items():
         at: dict[str, set[RoleKey]] = {}
         for name in component.protocols:
             users = {f"{instance}::{name}"} if name in component.roles else set(lifetimes.users(instance))
             for action in actions_of(protocol_of(component, name).body):
                 if action.subject in component.barriers:
-                    at.setdefault(action.subject, set()).update(users)
+                    at.setdefault(action.subject, set()).update(lifetimes.runner_of.get(u, u) for u in users)
         found += at.values()
     return found

@@ -152,6 +152,14 @@ class Resources:
     def slots(self, cta: int, key: tuple[str, str], port: Port, placed: RingPlacement | LocalRing) -> list[int]:
         """The places of a ring's slots."""
         found: list[int] = []
+        if isinstance(placed, RingPlacement) and placed.lease is not None:
+            owner, _, name = placed.lease.partition("::")
+            pages, size = self.instance(owner).leases[name], self.components[owner].leases[name].page_bytes
+            for page in range(pages.pages):
+                begin = pages.address + page * pages.stride
+                where, spelled = [(f"smem{cta}", begin, begin + size)], f"@{owner}::@{name}"
+                found.append(self.place((cta, placed.lease, page), f"{name}[{page}]", spelled, where))
+            return found
         columns = placed.columns if isinstance(placed, RingPlacement) else ()
         for slot in range(placed.stages):
             ranges = [
@@ -182,7 +190,8 @@ class Resources:
         if connect is None or placed is None:
             return None
         transfer, counter = transfer_of(connect), self.system.counter
-        ring = self.ring(str(connect.source))
+        lease = placed.lease if isinstance(placed, RingPlacement) else None
+        ring = self.ring(lease or str(connect.source))
         counters = (counter(), counter(), counter())
         if before is not None and before.ring == ring:
             counters = (before.cursor, before.done, before.ended)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pipelink.analysis.protocol import program as ops
 from pipelink.analysis.protocol.counts import Loop
+from pipelink.analysis.protocol.dispatch import write_operation
 from pipelink.analysis.protocol.language import actions_of, owner_of, place_of
 from pipelink.analysis.protocol.program import Agent, Endpoint, Operation, PortName, Take
 from pipelink.analysis.protocol.resources import leaders
@@ -360,6 +361,10 @@ class Writer:
             connect = self.resources.by_target.get(key)
             placed = placement_of(connect) if connect is not None else None
             cursor = placed.consumer_cursor if isinstance(placed, RingPlacement) else -1
+            made = self.resources.by_source.get(key)
+            filled = placement_of(made[0]) if made else None
+            if connect is None and isinstance(filled, RingPlacement) and filled.lease is not None:
+                cursor = filled.producer_cursor  # of several operations: each goes on where the last one was
             before = self.cursors.get(cursor)  # of one exclusive group: its consumers go on where the last one was
             end = self.ends[key] = self.resources.endpoint(self.index, instance, port.name, label, before)
             if end is not None and cursor >= 0:
@@ -373,6 +378,9 @@ class Writer:
             return
         if name in component.turns:
             self.order(action.verb, instance, name, label)
+            return
+        if name in component.dispatches:
+            write_operation(self, instance, component, name)
             return
         if name in component.mbarriers:
             end = self.resources.own_mbarrier(self.index, instance, name, label, action.verb == "arrive")

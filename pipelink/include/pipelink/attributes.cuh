@@ -8,7 +8,7 @@
 namespace pl {
 
 enum class about {
-  warps, registers, threads, early, count, arrivals, number, align, live, ring, touch, ends, empty, per_warp, pair, cache, role, credit
+  warps, registers, threads, early, count, arrivals, number, align, live, ring, touch, ends, empty, per_warp, pair, cache, role, credit, pages, flight
 };
 
 // The attributes of each declaration, for its check, and as text for the message.
@@ -24,12 +24,17 @@ enum class about {
 #define PL_KNOWN_ON_CLUSTER_BARRIER_ "pl::in_role<role>"
 #define PL_ON_TURNS_ about::role
 #define PL_KNOWN_ON_TURNS_ "pl::in_role<role>"
+#define PL_ON_DISPATCH_ about::role
+#define PL_KNOWN_ON_DISPATCH_ "pl::in_role<role>"
+#define PL_ON_LEASE_ about::pages, about::align
+#define PL_KNOWN_ON_LEASE_ "pl::pages<min, max>, pl::align<n>"
 #define PL_ON_TMEM_ about::live, about::role
 #define PL_KNOWN_ON_TMEM_ "pl::live<begin, end>, pl::in_role<role>"
-#define PL_ON_RING_ about::ring, about::touch, about::ends, about::empty, about::per_warp, about::pair, about::cache, about::role
+#define PL_ON_RING_ about::ring, about::touch, about::ends, about::empty, about::per_warp, about::pair, about::cache, about::flight, \
+    about::role
 #define PL_KNOWN_ON_RING_                                                                      \
   "pl::ring<min, max>, " PL_KNOWN_TOUCHES_ ", pl::ends, pl::may_be_empty, pl::per_warp, pl::cta_pair, " \
-  "pl::l2<policies...>, pl::in_role<role>"
+  "pl::l2<policies...>, pl::in_flight<n>, pl::in_role<role>"
 #define PL_ON_LOCAL_ about::ring, about::touch, about::role
 #define PL_KNOWN_ON_LOCAL_ "pl::ring<min, max>, pl::by_cp_async, pl::in_role<role>"
 #define PL_ON_TOKEN_ about::credit, about::role
@@ -116,6 +121,20 @@ struct live {
   }
 };
 
+// How many pages of shared memory a lease has.
+template <int Min, int Max>
+struct pages {
+  static_assert(1 <= Min && Min <= Max && Max <= 64, "pl::pages<min, max>: 1 <= min <= max <= 64");
+  enum : int { attribute = int(about::pages) };
+  PL_STATIC_FN_ void write(detail::writer& w) {
+    w.key("pages");
+    w.open('[');
+    w.item(Min);
+    w.item(Max);
+    w.close(']');
+  }
+};
+
 // ---------------------------------------------------------------- ports
 // Depths of the ring that the component works with.
 template <int Min, int Max>
@@ -174,6 +193,14 @@ struct l2 {
     (w.item(Policies::policy()), ...);
     w.close(']');
   }
+};
+// by_tma, by_bulk: no more than n slots are being filled at once.  A deep ring then fills while its readers pause, and
+// what else goes to memory does not queue behind all of it.
+template <int N>
+struct in_flight {
+  static_assert(1 <= N && N <= 64, "pl::in_flight<n>: 1 to 64");
+  enum : int { attribute = int(about::flight) };
+  PL_STATIC_FN_ void write(detail::writer& w) { w.field("in_flight", N); }
 };
 template <class Role>
 struct in_role {  // needed where a component has several roles

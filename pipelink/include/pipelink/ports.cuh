@@ -66,6 +66,8 @@ struct out_port : detail::ring_port<Port, Stream, A...> {
   static_assert(detail::count<A...>(about::cache) == 0 ||
                     ((tma || bulk) && (0 + ... + detail::policies_of<A>::count) == Stream::parts),
                 "PL_OUT: pl::l2<policies...> has a policy for each tile of a pl::by_tma or pl::by_bulk port");
+  static_assert(detail::count<A...>(about::flight) == 0 || tma || bulk,
+                "PL_OUT: pl::in_flight<n> counts the slots that a pl::by_tma or pl::by_bulk port fills");
   // Waits for a free slot and takes it; a by_tma or by_bulk port also announces the slot's bytes.
   static __device__ __forceinline__ slot acquire(self s) { return {Port::pl_acquire(s.id, s.frame)}; }
   // A by_cp_async port: copies 16 bytes, as PL_LOCAL's copy_async does.
@@ -127,7 +129,8 @@ template <class Port, class Stream, class... A>
 struct in_port : detail::ring_port<Port, Stream, A...> {
   static_assert(!detail::has<by_cp_async, A...>() && !detail::has<by_bulk, A...>(),
                 "PL_IN: neither cp.async nor bulk copies read shared memory");
-  static_assert(detail::count<A...>(about::cache) == 0, "PL_IN: pl::l2<policies...> is of the port that is filled");
+  static_assert(detail::count<A...>(about::cache) + detail::count<A...>(about::flight) == 0,
+                "PL_IN: pl::l2<policies...> and pl::in_flight<n> are of the port that is filled");
   enum : bool { can_end = detail::has<ends, A...>() };
   // Waits for the next filled slot.
   static __device__ __forceinline__ slot wait(self s) { return {Port::pl_wait(s.id, s.frame)}; }

@@ -162,6 +162,38 @@ struct turns<Turns, detail::attributes<A...>> {
   static __device__ __forceinline__ void pass(self s) { Turns::pl_pass(s.id, s.frame); }
 };
 
+// Where a role runs the operation that an opcode names, with the operands that an instruction holds for it.  The threads
+// of the role come together, with one opcode, and go on together.
+template <class Dispatch, int Bytes, class... A>
+struct dispatch {
+  static_assert(1 <= Bytes && Bytes <= 4096, "PL_DISPATCH(name, bytes, ...): operands take 1 to 4096 bytes");
+  static_assert((true && ... && detail::is_one_of<A, PL_ON_DISPATCH_>()),
+                "PL_DISPATCH: not an attribute; known: " PL_KNOWN_ON_DISPATCH_);
+  PL_STATIC_FN_ void pl_write(detail::writer& w) {
+    w.field("bytes", Bytes);
+    detail::write_all<A...>(w);
+  }
+  // `operands`: aligned to 16 bytes, in memory that stays as it is until this returns.  Opcodes that name no operation
+  // of this role do nothing.
+  static __device__ __forceinline__ void run(self s, unsigned opcode, const void* operands) {
+    Dispatch::pl_run(s.id, s.frame, opcode, operands);
+  }
+};
+
+// Pages of shared memory that the slots of operations are taken from, in the order in which they are dispatched.
+template <int Bytes, class... A>
+struct lease {
+  static_assert(Bytes >= 16 && Bytes % 16 == 0, "PL_LEASE(name, bytes, ...): a page has a multiple of 16 bytes");
+  static_assert((true && ... && detail::is_one_of<A, PL_ON_LEASE_>()),
+                "PL_LEASE: not an attribute; known: " PL_KNOWN_ON_LEASE_);
+  static_assert(detail::count<A...>(about::pages) == 1, "PL_LEASE: exactly one pl::pages<min, max> is needed");
+  PL_STATIC_FN_ void pl_write(detail::writer& w) {
+    w.field("page_bytes", Bytes);
+    if (detail::count<A...>(about::align) == 0) w.field("align", 128);
+    detail::write_all<A...>(w);
+  }
+};
+
 // Columns of tensor memory (sm_100a, sm_103a, sm_110a), in the CTA's one allocation, which the linker makes and frees.
 template <class Tmem, int Columns, class... A>
 struct tensor_memory {
@@ -209,6 +241,14 @@ struct parameter {
     w.comma = true;
     w.field("bytes", static_cast<long long>(sizeof(T)));
     w.field("align", static_cast<long long>(alignof(T)));
+  }
+};
+template <class T>
+struct operand : parameter<T> {
+  static_assert(alignof(T) <= 16, "PL_OPERAND: operands are aligned to 16 bytes at most");
+  PL_STATIC_FN_ void pl_write(writer& w) {
+    parameter<T>::pl_write(w);
+    w.flag("operand");
   }
 };
 template <class Box>
@@ -380,6 +420,24 @@ struct parameter<tile_map<Tile>> {
   PL_RECORD_(nm, nm, "turns", nm)                                                                 \
   static_assert(true, "")
 
+// PL_DISPATCH(operations, 112);  operations::run(self, opcode, operands): the operation's role, on these threads.
+#define PL_DISPATCH(nm, ...)                                                                    \
+  PL_HERE_                                                                                      \
+  PL_USABLE_(nm, "PL_DISPATCH: a dispatch is not named like its operation, nor pl_...", "run")  \
+  struct nm : ::pl::dispatch<nm, __VA_ARGS__> {                                                 \
+    static __device__ void pl_run(int, void*, unsigned, const void*);                           \
+  };                                                                                            \
+  PL_RECORD_(nm, nm, "dispatch", nm)                                                            \
+  static_assert(true, "")
+
+// PL_LEASE(pages, 16384, pl::pages<2, 13>);  connections name it, and have their slots there.
+#define PL_LEASE(nm, ...)                         \
+  PL_HERE_                                        \
+  PL_USABLE_(nm, "PL_LEASE: the name cannot be used") \
+  struct nm##_lease : ::pl::lease<__VA_ARGS__> {}; \
+  PL_RECORD_(nm, nm, "lease", nm##_lease)         \
+  static_assert(true, "")
+
 // PL_TMEM(accumulator, 128);  accumulator::address(self) is a tensor-memory address.
 #define PL_TMEM(nm, ...)                                             \
   PL_HERE_                                                           \
@@ -390,11 +448,14 @@ struct parameter<tile_map<Tile>> {
   PL_RECORD_(nm, nm, "tmem", nm)                                     \
   static_assert(true, "")
 
+// PL_OPERAND(tile, int);  tile(self): a parameter that comes with each instruction.
+#define PL_OPERAND(nm, ...) PL_PARAMETER_(nm, operand, __VA_ARGS__)
 // PL_PARAM(k_tiles, int);  k_tiles(self): a launch parameter, or a constant bound at link time.
-#define PL_PARAM(nm, ...)                                                                                     \
+#define PL_PARAM(nm, ...) PL_PARAMETER_(nm, parameter, __VA_ARGS__)
+#define PL_PARAMETER_(nm, how, ...)                                                                           \
   PL_HERE_                                                                                                    \
-  PL_USABLE_(nm, "PL_PARAM: the name cannot be used") \
-  struct nm##_param : ::pl::detail::parameter<__VA_ARGS__> {                                                  \
+  PL_USABLE_(nm, "PL_PARAM, PL_OPERAND: the name cannot be used") \
+  struct nm##_param : ::pl::detail::how<__VA_ARGS__> {                                                  \
     using type = __VA_ARGS__;                                                                                 \
     static __device__ const void* pl_address(int, void*);                                                     \
   };                                                                                                          \

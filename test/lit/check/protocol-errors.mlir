@@ -219,44 +219,6 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
 
 // -----
 
-// A dispatch without an opcode
-module @a attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  "pipelink.port"() {sym_name = "o", direction = "dispatches", kind = "dispatch"} : () -> ()
-}
-module @b attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  "pipelink.port"() {sym_name = "i", direction = "dispatched", kind = "dispatch"} : () -> ()
-}
-module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
-  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
-  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
-  // expected-error @below {{'@a::@o' dispatches to '@b::@i' without an opcode [opcode-conflict]}}
-  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
-}
-
-// -----
-
-// One opcode twice
-module @a attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  "pipelink.port"() {sym_name = "o", direction = "dispatches", kind = "dispatch"} : () -> ()
-}
-module @b attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  "pipelink.port"() {sym_name = "i", direction = "dispatched", kind = "dispatch"} : () -> ()
-}
-module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
-  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
-  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
-  "pipelink.instance"() {sym_name = "c", component = @b} : () -> ()
-  "pipelink.connect"() {source = @a::@o, target = @b::@i, opcode = 0} : () -> ()
-  // expected-error @below {{'@a::@o' dispatches opcode 0 to '@b::@i' and to '@c::@i' [opcode-conflict]}}
-  "pipelink.connect"() {source = @a::@o, target = @c::@i, opcode = 0} : () -> ()
-}
-
-// -----
-
 // A signal that stays set
 module @a attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
@@ -359,44 +321,6 @@ module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
   "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
   // expected-error @below {{signal '@a::@o' lives in workspace 'flags', which nothing declares [protocol-mismatch]}}
-  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
-}
-
-// -----
-
-// Pages that are too small
-module @a attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  "pipelink.pool"() {sym_name = "p", page_bytes = 16384, pages = [2, 4], align = 1024} : () -> ()
-  "pipelink.port"() {sym_name = "o", direction = "lends", kind = "lease", pool = "p"} : () -> ()
-}
-module @b attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  "pipelink.port"() {sym_name = "i", direction = "borrows", kind = "lease", pages = [1, 2], page_bytes = 32768} : () -> ()
-}
-module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
-  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
-  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
-  // expected-error @below {{'@b::@i' borrows pages of 32768 bytes, pool 'p' has 16384 [lease-mismatch]}}
-  "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
-}
-
-// -----
-
-// More pages than there are
-module @a attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  "pipelink.pool"() {sym_name = "p", page_bytes = 16384, pages = [2, 4], align = 1024} : () -> ()
-  "pipelink.port"() {sym_name = "o", direction = "lends", kind = "lease", pool = "p"} : () -> ()
-}
-module @b attributes {pipelink.component = {abi = 1}} {
-  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  "pipelink.port"() {sym_name = "i", direction = "borrows", kind = "lease", pages = [5, 6], page_bytes = 16384} : () -> ()
-}
-module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
-  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
-  "pipelink.instance"() {sym_name = "b", component = @b} : () -> ()
-  // expected-error @below {{'@b::@i' borrows 5 pages at once, pool 'p' has at most 4 [lease-mismatch]}}
   "pipelink.connect"() {source = @a::@o, target = @b::@i} : () -> ()
 }
 

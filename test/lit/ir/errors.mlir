@@ -401,11 +401,41 @@ module @a attributes {pipelink.component = {abi = 1}} {
 
 // -----
 
-// An unknown pool
+// Pages that nobody has
 module @a attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  // expected-error @below {{port 'o' of component 'a' lends from pool 'p', not one of its pools [unknown-name]}}
-  "pipelink.port"() {sym_name = "o", direction = "lends", kind = "lease", pool = "p"} : () -> ()
+  "pipelink.port"() {sym_name = "o", direction = "out", kind = "token"} : () -> ()
+  "pipelink.port"() {sym_name = "i", direction = "in", kind = "token"} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  // expected-error @below {{component 'a' leases no pages 'p', which '@a::@p' names [unknown-name]}}
+  "pipelink.connect"() {source = @a::@o, target = @a::@i, lease = @a::@p} : () -> ()
+}
+
+// -----
+
+// Roles that operations do not have
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  "pipelink.instance"() {sym_name = "b", component = @a} : () -> ()
+  // expected-error @below {{component 'a' has no role 'go', which operation 'o' names [unknown-role]}}
+  "pipelink.operation"() {sym_name = "o", dispatcher = @a, instance = @b, roles = {run = "go"}} : () -> ()
+}
+
+// -----
+
+// An operation of instances that are not there
+module @a attributes {pipelink.component = {abi = 1}} {
+  "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
+}
+module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
+  "pipelink.instance"() {sym_name = "a", component = @a} : () -> ()
+  // expected-error @below {{'@b' names instance 'b', which kernel 'k' does not have [unknown-instance]}}
+  "pipelink.operation"() {sym_name = "o", dispatcher = @a, instance = @b} : () -> ()
 }
 
 // -----

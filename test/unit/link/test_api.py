@@ -16,7 +16,6 @@ from pipelink.ir import Program, parse, program, verify
 from pipelink.objects import read_objects
 from pipelink.passes.pipeline import parse_pipeline, run_pipeline
 from pipelink.support.diagnostics import LinkError
-from pipelink.transfers.dispatch import DispatchPlacement
 
 
 def composed(fill: Path, values: Path, component: str = "ramp", **settings: str) -> pipelink.Kernel:
@@ -104,64 +103,72 @@ def test_an_unconnected_port_is_refused_at_the_caller(fill: Path) -> None:
     assert diagnostic.location.line == kernel.location.line + 1
 
 
-DISPATCH = """
+OPERATIONS = """
 module @t.ask attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  "pipelink.port"() {sym_name = "ops", direction = "dispatches", kind = "dispatch"} : () -> ()
+  "pipelink.dispatch"() {sym_name = "ops", bytes = 112} : () -> ()
 }
 module @t.do attributes {pipelink.component = {abi = 1}} {
   "pipelink.role"() {sym_name = "run", warps = 4} : () -> ()
-  "pipelink.port"() {sym_name = "op", direction = "dispatched", kind = "dispatch"} : () -> ()
+  "pipelink.param"() {sym_name = "small", type = "i8", bytes = 1, align = 1, operand = true} : () -> ()
+  "pipelink.param"() {sym_name = "wide", type = "i64", bytes = 8, align = 8, operand = true} : () -> ()
+  "pipelink.param"() {sym_name = "last", type = "i32", bytes = 4, align = 4, operand = true} : () -> ()
 }
 """
 
 
 def dispatched(*opcodes: int | None) -> Program:
-    """A kernel that dispatches to an operation for each opcode, checked and placed.  No header declares such ports."""
-    kernel = pipelink.Kernel("k")
-    for number, opcode in enumerate(opcodes):
-        kernel.connect(Reference("ask", "ops", "port"), Reference(f"do{number}", "op", "port"), opcode=opcode)
-    connects = [line for line in str(kernel.module).splitlines() if "pipelink.connect" in line]
+    """A kernel that runs an operation for each opcode, checked and placed."""
     instances = [("ask", "t.ask"), *((f"do{number}", "t.do") for number in range(len(opcodes)))]
     lines = [f'"pipelink.instance"() {{sym_name = "{name}", component = @{of}}} : () -> ()' for name, of in instances]
+    for number, opcode in enumerate(opcodes):
+        given = "" if opcode is None else f", opcode = {opcode}"
+        ends = f"dispatcher = @ask, instance = @do{number}{given}"
+        lines.append(f'"pipelink.operation"() {{sym_name = "op{number}", {ends}}} : () -> ()')
+    lines.append('"pipelink.grid"() {value = ["1", "1", "1"]} : () -> ()')
     head = 'module @k attributes {pipelink.kernel = {target = "sm_90a"}} {'
-    module = parse(DISPATCH + "\n".join([head, *lines, *connects, "}"]))
+    module = parse(OPERATIONS + "\n".join([head, *lines, "}"]))
     verify(module)
     run_pipeline(parse_pipeline("check,place"), module)
     return program(module)
 
 
-def test_an_opcode_says_which_operation_a_dispatch_runs() -> None:
-    (kernel,) = dispatched(7, 0, 300).kernels
-    placed = [connect.placed(DispatchPlacement) for connect in kernel.connects]
-    assert [one and one.opcode for one in placed] == [7, 0, 300]
+def test_opcodes_are_those_stated_or_the_first_that_are_free() -> None:
+    (kernel,) = dispatched(7, None, 0, 300, None).kernels
+    placed = [operation.placement for operation in kernel.operations]
+    assert [one and one.opcode for one in placed] == [7, 1, 0, 300, 2]
+
+
+def test_operands_stand_one_behind_the_other_at_their_alignment() -> None:
+    (kernel,) = dispatched(0, 1).kernels
+    placed = kernel.operations[1].placement
+    assert placed is not None
+    assert placed.operands == {"do1::small": 0, "do1::wide": 8, "do1::last": 16}
+    assert placed.bytes == 20
 
 
 @pytest.mark.parametrize(
     ("opcodes", "id_", "says"),
     [
-        ((1, None), "opcode-conflict", "dispatches to '@do1::@op' without an opcode"),
-        ((1, 1), "opcode-conflict", "dispatches opcode 1 to '@do0::@op' and to '@do1::@op'"),
-        ((-1,), "wrong-attribute", "'opcode' of 'pipelink.connect' is -1"),
-        ((1 << 50,), "wrong-attribute", "'opcode' of 'pipelink.connect' is 1125899906842624"),
+        ((1, 1), "opcode-conflict", "operations '@op0' and '@op1' have opcode 1"),
+        ((-1,), "wrong-attribute", "'opcode' of operation 'op0' is -1"),
+        ((1 << 50,), "wrong-attribute", "'opcode' of operation 'op0' is 1125899906842624"),
     ],
 )
-def test_opcodes_that_name_no_operation_or_two(opcodes: tuple[int | None, ...], id_: str, says: str) -> None:
+def test_opcodes_that_no_operation_can_have(opcodes: tuple[int | None, ...], id_: str, says: str) -> None:
     with pytest.raises(LinkError) as caught:
         dispatched(*opcodes)
     assert [item.id for item in caught.value.diagnostics] == [id_]
     assert says in caught.value.diagnostics[0].message
 
 
-def test_an_opcode_of_a_call_is_refused_at_the_caller(fill: Path, values: Path) -> None:
+def test_pages_of_a_port_are_refused_at_the_caller(fill: Path, values: Path) -> None:
     kernel = pipelink.Kernel("k")
     out, what = kernel.add(fill), kernel.add(values, "constant")
-    kernel.connect(out.value, what.value, opcode=1)
-    with pytest.raises(LinkError, match="has an opcode, which dispatch ports alone have") as caught:
-        kernel.link(cache=False)
+    with pytest.raises(LinkError, match="is a port, not a lease") as caught:
+        kernel.connect(out.value, what.value, lease=out.value)
     (diagnostic,) = caught.value.diagnostics
-    assert (diagnostic.id, diagnostic.location.file) == ("opcode-conflict", __file__)
-    assert diagnostic.location.line == kernel.location.line + 2
+    assert (diagnostic.id, diagnostic.location.file) == ("unknown-name", __file__)
 
 
 def test_link_and_save(fill: Path, values: Path, tmp_path: Path) -> None:

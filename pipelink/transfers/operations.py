@@ -1,0 +1,123 @@
+"""Operations: what a dispatcher's roles run, on their own warps and frames, by the opcode of an instruction.
+
+No connection carries them.  The linker makes one arm an operation of each role that dispatches: it reads the operands
+that the instruction holds into the frame, where parameters are read, and calls the role with its constant instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pipelink.contract.abi import function
+from pipelink.ir.placement import OperationPlacement
+from pipelink.ir.views import Component, Kernel, Operation
+from pipelink.model.binding import Arg, Body, Const, Invoke, Load, Return, Select
+from pipelink.model.lifetimes import Lifetimes, RoleKey
+from pipelink.transfers.binder import Binder, cxx_name, placed_instance
+
+OPERAND_ALIGN: Final = 16  # bytes, of an instruction's operands
+
+
+def operand_field(instance: str, parameter: str) -> str:
+    """The frame's field of a parameter that comes with the instruction."""
+    return f"operand_{instance}_{parameter}"
+
+
+def members(lifetimes: Lifetimes, operation: Operation) -> tuple[str, ...]:
+    """The instances that an operation consists of: its own, and the passive ones that its roles alone call."""
+    own = operation.instance.root
+    roles = {f"{own}::{role}" for role in lifetimes.components[own].roles}
+    passive = (
+        name
+        for name, component in lifetimes.components.items()
+        if not component.roles and (users := set(lifetimes.users(name))) and users <= roles
+    )
+    return (own, *passive)
+
+
+def layout(lifetimes: Lifetimes, operation: Operation) -> tuple[dict[str, int], int]:
+    """Where an instruction holds each operand, by ``instance::parameter``, and how many bytes all of them take: one
+    behind the other in the order of their declarations, each at its alignment."""
+    found: dict[str, int] = {}
+    end = 0
+    for instance in members(lifetimes, operation):
+        bound = {bind.name for bind in lifetimes.kernel.binds if bind.instance == instance}
+        for param in lifetimes.components[instance].params.values():
+            if param.operand and param.name not in bound:
+                at = -(-end // param.align) * param.align
+                found[f"{instance}::{param.name}"] = at
+                end = at + param.bytes
+    return found, end
+
+
+def place(kernel: Kernel, lifetimes: Lifetimes) -> None:
+    """Give every operation its opcode and the places of its operands."""
+    taken = {operation.opcode for operation in kernel.operations}
+    for operation in kernel.operations:
+        opcode = operation.opcode
+        if opcode is None:
+            opcode = next(number for number in range(len(taken) + 1) if number not in taken)
+            taken.add(opcode)
+        operands, size = layout(lifetimes, operation)
+        operation.set_placement(OperationPlacement(opcode, size, operands))
+
+
+def placed_operation(operation: Operation) -> OperationPlacement:
+    """The placement that ``bind`` made sure of."""
+    placed = operation.placement
+    assert placed is not None, operation.name
+    return placed
+
+
+@dataclass(frozen=True)
+class Arm:
+    """An operation's role where one of the dispatcher's roles runs it."""
+
+    operation: Operation
+    role: RoleKey
+
+
+def arms(kernel: Kernel, lifetimes: Lifetimes, runner: RoleKey) -> Iterator[Arm]:
+    """What the operations do in one of a dispatcher's roles."""
+    for operation in kernel.operations:
+        for role in lifetimes.components[operation.instance.root].roles:
+            key = f"{operation.instance.root}::{role}"
+            if lifetimes.runner_of.get(key) == runner:
+                yield Arm(operation, key)
+
+
+def bind(
+    binder: Binder,
+    lifetimes: Lifetimes,
+    types: Mapping[str, str],
+    around: Mapping[RoleKey, tuple[Body, Body]],
+    meetings: Mapping[RoleKey, Body],
+) -> None:
+    """Define what each ``run`` does.  ``types`` are the scalars of the operands' fields, ``around`` is what stands
+    before and behind each role, ``meetings`` what a dispatcher's role does behind every operation."""
+    for name, component in lifetimes.components.items():
+        for dispatch in component.dispatches.values():
+            runner = f"{name}::{_runner(component, dispatch.role)}"
+            cases: dict[int, Body] = {}
+            for arm in arms(binder.kernel, lifetimes, runner):
+                placed = placed_operation(arm.operation)
+                instance, _, role = arm.role.partition("::")
+                loads = tuple(
+                    Load(operand_field(*key.split("::")), "operands", at, types[operand_field(*key.split("::"))])
+                    for key, at in placed.operands.items()
+                )
+                enter, path = function("role", "", "pl_enter"), cxx_name(binder.instances[instance].component)
+                member = (f"{path}::{role}", enter.name, enter.codes)
+                ident = Const(placed_instance(binder.instances[instance]).id)
+                call = Invoke(enter.symbol(f"{path}::{role}"), (ident, Arg("frame")), member=member)
+                before, after = around[arm.role]
+                cases[placed.opcode] = (*loads, *before, call, *after, *meetings.get(runner, ()))
+            select = Select("opcode", tuple(cases.items()))
+            binder.operation(binder.instances[name], "dispatch", dispatch.name, "pl_run", select, Return())
+
+
+def _runner(component: Component, role: str | None) -> str:
+    """The role that dispatches: the stated one, or the component's only one."""
+    return role if role is not None else next(iter(component.roles))

@@ -1,0 +1,98 @@
+"""Operations: one object by itself and in a megakernel, what one more costs, and the example of the documentation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import pipelink
+from pipelink.components.gemm import Composer
+from pipelink.support.diagnostics import LinkError
+from pipelink.tools import pl_cc
+from test import megakernels
+from test.compositions import Objects
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def scale(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The component of docs/megakernels.md, as the page has it."""
+    text = re.search(r"```cpp\n(.*?)```", (ROOT / "docs" / "megakernels.md").read_text(), re.S)
+    assert text
+    folder = tmp_path_factory.mktemp("scale")
+    (folder / "scale.cu").write_text(text[1])
+    includes = f"-I{ROOT / 'pipelink' / 'components'}"
+    assert pl_cc.main([str(folder / "scale.cu"), "-o", str(folder / "scale.o"), "--arch=sm_90", includes]) == 0
+    return folder / "scale.o"
+
+
+def interpreter(objects: Objects, name: str = "mega") -> tuple[Composer, pipelink.Instance]:
+    composer = Composer(pipelink.Kernel(name, target="sm_90a"), objects)
+    return composer, megakernels.add_interpreter(composer)
+
+
+def test_one_object_is_an_operation_here_and_a_kernel_there(scale: Path, objects: Objects) -> None:
+    composer, run = interpreter(objects)
+    operation = composer.kernel.add(scale)
+    composer.kernel.operation(run, operation)
+    composer.kernel.connect(operation.x, operation.row, lease=run.pages)
+    (mega,) = composer.kernel.link(cache=False).targets
+    alone = pipelink.Kernel("alone", target="sm_90a")
+    own = alone.add(scale)
+    alone.connect(own.x, own.row)
+    alone.bind(own.at, 3)
+    alone.bind(own.factor, 2.0)
+    alone.grid("1")
+    (single,) = alone.link(cache=False).targets
+    assert mega.audit.ok
+    assert single.audit.ok
+    assert mega.warnings == single.warnings == ()
+
+
+def test_one_more_operation_leaves_the_others_as_they_are(scale: Path, objects: Objects) -> None:
+    """An operation that no instruction names: no more registers, and of the others' code at most one in a hundred
+    instructions."""
+    sizes: list[int] = []
+    for unused in (False, True):
+        composer, run = interpreter(objects)
+        megakernels.add_products(composer, run)
+        if unused:
+            more = composer.kernel.add(scale)
+            composer.kernel.operation(run, more)
+            composer.kernel.connect(more.x, more.row, lease=run.pages)
+        (linked,) = composer.kernel.link(cache=False).targets
+        assert linked.audit.ok
+        sizes.append(linked.audit.instructions)
+        assert linked.audit.registers == 96
+    composer, run = interpreter(objects)
+    more = composer.kernel.add(scale)
+    composer.kernel.operation(run, more)
+    composer.kernel.connect(more.x, more.row, lease=run.pages)
+    alone = composer.kernel.link(cache=False).targets[0].audit.instructions
+    assert sizes[1] - sizes[0] <= alone + sizes[0] // 100
+
+
+def test_operands_are_bound_where_there_is_no_dispatcher(scale: Path) -> None:
+    kernel = pipelink.Kernel("alone", target="sm_90a")
+    own = kernel.add(scale)
+    kernel.connect(own.x, own.row)
+    kernel.grid("1")
+    with pytest.raises(LinkError) as caught:
+        kernel.link(cache=False)
+    assert {item.id for item in caught.value.diagnostics} == {"unbound-parameter"}
+
+
+def test_pages_are_as_many_as_fit(objects: Objects) -> None:
+    composer, run = interpreter(objects)
+    megakernels.add_products(composer, run)
+    (linked,) = composer.kernel.link(cache=False).targets
+    leases = linked.placement["instances"]["interpreter"]["leases"]
+    assert leases["pages"]["pages"] == 12
+    rings = [c for c in linked.placement["connections"].values() if c.get("lease")]
+    assert len(rings) == 2
+    assert {(ring["full"], ring["empty"], ring["stages"], ring["in_flight"]) for ring in rings} == {
+        (rings[0]["full"], rings[0]["empty"], 12, 2)
+    }
