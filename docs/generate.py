@@ -224,7 +224,7 @@ def attributes() -> str:
 #: The public API: a heading, where it is imported from, what it says, and the names in order.
 API = (
     ("Composing and linking", "pipelink", ("Kernel", "Instance", "Linked", "save", "LinkError")),
-    ("Launching", "pipelink.runtime", ("load", "load_all", "Kernel", "Package")),
+    ("Launching", "pipelink.runtime", ("load", "load_all", "Kernel", "Operation", "Program", "Package")),
     ("Components from memory", "pipelink.objects", ("from_ltoir", "read_objects")),
     ("The link itself", "pipelink.link", ("Request", "link", "emit", "Observer", "user_cache", "LinkedTarget")),
     ("Diagnostics", "pipelink.support.diagnostics", ("Diagnostic", "Note", "render_text")),

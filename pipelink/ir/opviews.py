@@ -283,7 +283,9 @@ class Operation(View, op="operation", about="an instance whose roles a dispatche
     sym_name = string("symbol, unique in its module; what instructions and timelines call it")
     dispatcher: Field[SymbolRef] = other("symbol", "the instance that dispatches", _same)
     instance: Field[SymbolRef] = other("symbol", "the instance that is run", _same)
-    opcode = optional(number("the number that instructions name it by; if absent, the first that is free", least=0))
+    opcode = optional(
+        number("the number that instructions name it by; if absent, the first that is free", least=0, most=2**32 - 1)
+    )
     roles: Field[dict[str, str]] = optional(other("dict", "roles of other names, by role", _same), lambda _: {})
     placement_attribute = _placement()
 

@@ -7,11 +7,16 @@ dispatched, so one role fills all of them and one reads them.
 
 from __future__ import annotations
 
+from typing import Final
+
 from pipelink.ir.views import Component, Connect, Operation, Role
 from pipelink.model.graph import ConnectionGraph
 from pipelink.model.lifetimes import Lifetimes
 from pipelink.support.diagnostics import Diagnostics, Location, Note
+from pipelink.support.launch import SCALARS
 from pipelink.transfers import operations
+
+_NUMBERS: Final = f"operands are pointers or one of {', '.join(SCALARS)}"
 
 
 def check_operations(graph: ConnectionGraph, diagnostics: Diagnostics) -> None:
@@ -125,8 +130,10 @@ class _Checker:
                 instance, _, name = key.partition("::")
                 held.add((instance, name))
                 param = self.components[instance].params[name]
-                if param.bytes > 8 or param.type == "tensor_map":
-                    self.error(f"operand '@{instance}::@{name}' is a {param.type}, not a number", param.location)
+                if operations.passed_as(param.type) is None:
+                    self.error(
+                        f"operand '@{instance}::@{name}' is a {param.type}, not a number", param.location, hint=_NUMBERS
+                    )
             for dispatch in self.components[operation.dispatcher.root].dispatches.values():
                 if size > dispatch.bytes:
                     message = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from pipelink.analysis.launch import Launch
 from pipelink.analysis.placement.build import TMEM_WORD, Built, LocalPlan
@@ -47,14 +48,17 @@ def write(views: Program, kernel: Kernel, built: Built, solution: Solution, laun
         instance.set_placement(placed)
     holders = [*(plans[key] for key in rings), *leased.values()]
     mbarriers = [group for plan in holders for group in plan.transfer.mbarriers(plan, solved)]
-    operations.place(kernel, Lifetimes(views, kernel))
+    lifetimes = Lifetimes(views, kernel)
+    operations.place(kernel, lifetimes)
     placed = _kernel(mbarriers, launch, options, solved, built.meeting_groups)
     kernel.set_placement(placed, "pipelink.placement")
-    sizes = {
+    sizes: dict[str, Any] = {
         "threads": solution.warps.warps * WARP_THREADS,
         "smem_bytes": solution.smem_bytes,
         "min_ctas": built.problem.min_ctas,
     }
+    if kernel.operations:
+        sizes["operations"] = operations.contract(kernel, lifetimes)
     kernel.set("pipelink.launch", {**launch.contract, **sizes})
 
 

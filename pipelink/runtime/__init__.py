@@ -6,7 +6,9 @@ accepts.
 """
 
 from pipelink.runtime.kernel import Kernel, load, load_all
+from pipelink.runtime.operations import Operation
 from pipelink.runtime.package import Package
+from pipelink.runtime.program import Program
 from pipelink.support.diagnostics import LinkError
 
-__all__ = ["Kernel", "LinkError", "Package", "load", "load_all"]
+__all__ = ["Kernel", "LinkError", "Operation", "Package", "Program", "load", "load_all"]

@@ -12,13 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pipelink.runtime.manifest import Argument, Field, LaunchContract
+from pipelink.runtime.scalars import PACKERS, convert
 from pipelink.runtime.tensors import TensorView
 from pipelink.support import expr
 from pipelink.support.diagnostics import Note, error, nearest, shown
-from pipelink.support.launch import ELEMENT_BYTES, GRID_LIMITS, SCALARS
+from pipelink.support.launch import ELEMENT_BYTES, GRID_LIMITS
 from pipelink.support.limits import WORKSPACE_BYTES
-
-_PACKERS = {name: struct.Struct("<" + code) for name, code in SCALARS.items()}
 
 
 class Resolved(NamedTuple):
@@ -224,28 +223,7 @@ def _check_pointer_layout(contract: LaunchContract, argument: Argument, view: Te
 
 def convert_scalar(argument: Argument, value: object) -> int | float:
     """The scalar as Python number.  Raises LinkError ``argument-type`` or ``argument-range``."""
-    number: int | float
-    try:
-        if hasattr(value, "__dlpack__"):
-            raise TypeError  # a tensor's value may change behind its address
-        if not argument.is_integer:
-            if isinstance(value, str | bytes | bytearray):
-                raise TypeError
-            number = float(value)  # type: ignore[arg-type]
-        elif isinstance(value, bool):
-            number = int(value)
-        else:
-            number = int(value.__index__())  # type: ignore[attr-defined]
-        _PACKERS[argument.type].pack(number)
-    except (struct.error, OverflowError) as problem:
-        raise error("argument-range", f"{_wanted(argument)}, given {shown(value)}, which it cannot hold") from problem
-    except Exception as problem:  # of a stranger's class, too
-        raise error("argument-type", f"{_wanted(argument)}, given {type(value).__name__} {shown(value)}") from problem
-    return number
-
-
-def _wanted(argument: Argument) -> str:
-    return f"argument '{argument.name}': expected {argument.type}"
+    return convert(f"argument '{argument.name}'", argument.type, value)
 
 
 def resolve(
@@ -297,7 +275,7 @@ def resolve(
 def pack_value(block: bytearray, field: Field, value: int | float) -> None:
     """Write one value field.  Raises LinkError ``argument-range`` if the type cannot hold it."""
     try:
-        _PACKERS[field.type].pack_into(block, field.offset, value)
+        PACKERS[field.type].pack_into(block, field.offset, value)
     except (struct.error, OverflowError) as problem:
         raise error(
             "argument-range", f"parameter '{field.name}': {field.value} = {value} does not fit {field.type}"

@@ -31,6 +31,7 @@ from pipelink.runtime.contract import (
     spread,
 )
 from pipelink.runtime.manifest import LaunchContract
+from pipelink.runtime.operations import Operation
 from pipelink.runtime.package import PackageKernel, PackageTarget, read
 from pipelink.runtime.recent import Recent
 from pipelink.runtime.tensor_map import DescriptorTuple, describe
@@ -182,6 +183,11 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<pipelink kernel {self.name}({self.contract.signature()})>"
+
+    @property
+    def operations(self) -> dict[str, Operation]:
+        """By name, what the instructions of a kernel that interprets them can name."""
+        return {operation.name: operation for operation in self.contract.operations}
 
     def __call__(self, /, *, stream: Any = None, **arguments: Any) -> None:
         """Launch.  ``stream`` is a handle, or a torch, cupy or ``__cuda_stream__`` stream; without it, the current

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any, Final, Literal
 
 from pipelink.runtime.debug import Debug
+from pipelink.runtime.operations import Operand, Operation
 from pipelink.runtime.schema import LAUNCH, MAX_CLUSTER, Malformed
 from pipelink.support import expr
 from pipelink.support.diagnostics import LinkError, error
@@ -100,6 +101,7 @@ class LaunchContract:
     workspaces: tuple[Workspace, ...]
     parameter_bytes: int
     fields: tuple[Field, ...]
+    operations: tuple[Operation, ...] = ()
     debug: Debug | None = None
 
     @staticmethod
@@ -205,6 +207,7 @@ def _contract(data: Mapping[str, Any]) -> LaunchContract:
         workspaces=tuple(Workspace(item["name"], item["bytes"], item["init"]) for item in data["workspaces"]),
         parameter_bytes=data["parameters"]["bytes"],
         fields=tuple(field for item in data["parameters"]["fields"] for field in _fields(item)),
+        operations=tuple(map(Operation.of, data["operations"])),
         debug=None if data["debug"] is None else Debug.of(data["debug"]),
     )
 
@@ -304,6 +307,24 @@ def _check_map(name: str, item: Mapping[str, Any], tensor: Mapping[str, Any]) ->
         raise Malformed(f"{name} is no map of tensor '{tensor['name']}': other elements or dimensions")
 
 
+def _check_operands(operation: Operation) -> None:
+    """Names and places of the operands.  Raises Malformed."""
+    what = f"operand of operation '{operation.name}'"
+    _distinct(what, [operand.name for operand in operation.operands])
+    end, before = 0, Operand("", "i8", 0)
+    for operand in sorted(operation.operands, key=lambda operand: operand.offset):
+        if operand.offset < end:
+            begins = f"{what}: '{operand.name}' begins at {operand.offset}"
+            raise Malformed(f"{begins}, before '{before.name}' ends at {end}")
+        if operand.offset % operand.bytes:
+            raise Malformed(
+                f"{what}: '{operand.name}' begins at {operand.offset}, expected a multiple of {operand.bytes}"
+            )
+        end, before = operand.offset + operand.bytes, operand
+    if end > operation.bytes:
+        raise Malformed(f"{what}: they have {operation.bytes} bytes, and end at {end}")
+
+
 def _distinct(what: str, names: Sequence[str]) -> None:
     if len(set(names)) < len(names):
         again = next(name for number, name in enumerate(names) if name in names[:number])
@@ -312,6 +333,9 @@ def _distinct(what: str, names: Sequence[str]) -> None:
 
 def _check(contract: LaunchContract) -> None:
     """Names, and that every expression is one over names that a launch knows.  Raises Malformed."""
+    for operation in contract.operations:
+        _check_operands(operation)
+    _distinct("operation", [operation.name for operation in contract.operations])
     _distinct("dimension", contract.dimensions)
     _distinct("derived value", [*contract.dimensions, *(name for name, _ in contract.derived)])
     _distinct("workspace", [workspace.name for workspace in contract.workspaces])

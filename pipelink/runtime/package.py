@@ -195,6 +195,11 @@ def _package(members: _Members) -> Package:
         PackageKernel(name, tuple(_target(entry, members) for entry in kernel["targets"]), original)
         for name, kernel, original in zip(names, found["kernels"], given["kernels"], strict=True)
     ]
+    for kernel in kernels:
+        first, *others = (target.contract.operations for target in kernel.targets)
+        if any(operations != first for operations in others):
+            message = f"the manifest is malformed: two targets of kernel '{kernel.name}' have other operations"
+            raise Malformed(message)
     return Package(tuple(kernels))
 
 

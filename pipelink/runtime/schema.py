@@ -18,6 +18,7 @@ from pipelink.support.launch import ELEMENT_BYTES, MAX_RANK, SCALARS
 from pipelink.support.limits import MANIFEST_ITEMS
 
 MAX_PARAMETERS: Final = 32764  # bytes of a kernel's parameters (CUDA C++ Programming Guide, __global__ functions)
+MAX_OPERANDS: Final = 4096  # bytes of an instruction (pl::dispatch)
 MAX_CLUSTER: Final = 16  # CTAs (CUDA C++ Programming Guide, thread block clusters: 8, or 16 that are not portable)
 
 SWIZZLES: Final = ("none", "swizzle32", "swizzle64", "swizzle128")
@@ -164,6 +165,7 @@ def _expected(wanted: str, value: Any, path: str) -> Malformed:
 
 # ---------------------------------------------------------------- kinds that several keys have
 NAME: Final = Text("a name of letters, digits and _", r"[A-Za-z_]\w{0,254}")
+OPERAND: Final = Text("a name, or two with a dot between", r"[A-Za-z_]\w{0,254}(\.[A-Za-z_]\w{0,254})?")
 PLACE: Final = Text("a text of up to 1,024 printable characters", r"[ -~]{1,1024}")
 EXPRESSION: Final = Text("an expression, up to 500 characters", r"[\x00-\x7f]{1,500}")
 ELEMENT: Final = Text(choices=tuple(ELEMENT_BYTES))
@@ -295,6 +297,29 @@ DEBUG: Final = Object(
     ),
 )
 
+OPERATION: Final = Object(
+    "an operation",
+    (
+        Row("name", NAME, "by which a program names it"),
+        Row("opcode", Number(0, 2**32 - 1), "the number by which instructions name it"),
+        Row("bytes", Number(0, MAX_OPERANDS), "what its operands take in an instruction"),
+        Row(
+            "operands",
+            ListOf(
+                Object(
+                    "an operand",
+                    (
+                        Row("name", OPERAND, "its name; of a passive instance behind the instance's, `instance.name`"),
+                        Row("type", Text(choices=tuple(SCALARS)), "how it is stored, little-endian"),
+                        Row("offset", Number(0, MAX_OPERANDS), "bytes from the first operand, a multiple of its size"),
+                    ),
+                )
+            ),
+            "its operands, which lie inside and apart",
+        ),
+    ),
+)
+
 LAUNCH: Final = Object(
     "a launch contract",
     (
@@ -356,6 +381,7 @@ LAUNCH: Final = Object(
             (),
         ),
         Row("parameters", PARAMETERS, "what the kernel is given"),
+        Row("operations", ListOf(OPERATION), "what instructions name, of a kernel that interprets them", False, ()),
         Row("debug", DEBUG, "what a debug link is watched for", False, None),
     ),
 )
@@ -403,4 +429,4 @@ MANIFEST: Final = Object(
 )
 
 #: Every object of the format, in the order of the documentation.
-OBJECTS: Final = (MANIFEST, LAUNCH, ARGUMENT, PARAMETERS, FIELD, DEBUG)
+OBJECTS: Final = (MANIFEST, LAUNCH, ARGUMENT, PARAMETERS, FIELD, OPERATION, DEBUG)

@@ -82,7 +82,7 @@ def _kernels(data: bytes, name: str) -> list[tuple[str, PackageKernel]]:
 
 
 def _kernel(name: str, kernel: PackageKernel) -> str:
-    """A kernel of a package: its arguments, and a line for each image."""
+    """A kernel of a package: its arguments, and a line for each image and operation."""
     lines = [f"// {name}: {kernel.name}({kernel.targets[0].contract.signature()})"]
     for target, entry in zip(kernel.targets, kernel.manifest["targets"], strict=True):
         contract = target.contract
@@ -91,6 +91,8 @@ def _kernel(name: str, kernel: PackageKernel) -> str:
             f"{contract.threads} threads, {entry.get('registers', 0)} registers, {contract.smem_bytes} bytes of shared "
             f"memory, {contract.parameter_bytes} of parameters{', debug' if contract.debug else ''}"
         )
+    for operation in kernel.targets[0].contract.operations:
+        lines.append(f"//   operation {operation.opcode}: {operation.signature()}, {operation.bytes} bytes of operands")
     return "\n".join(lines) + "\n"
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from pipelink.contract.abi import function
 from pipelink.ir.placement import OperationPlacement
 from pipelink.ir.views import Component, Kernel, Operation
 from pipelink.model.binding import Arg, Body, Const, Invoke, Load, Return, Select
 from pipelink.model.lifetimes import Lifetimes, RoleKey
+from pipelink.support.launch import SCALARS
 from pipelink.transfers.binder import Binder, cxx_name, placed_instance
 
 OPERAND_ALIGN: Final = 16  # bytes, of an instruction's operands
@@ -62,6 +63,26 @@ def place(kernel: Kernel, lifetimes: Lifetimes) -> None:
             taken.add(opcode)
         operands, size = layout(lifetimes, operation)
         operation.set_placement(OperationPlacement(opcode, size, operands))
+
+
+def contract(kernel: Kernel, lifetimes: Lifetimes) -> list[dict[str, Any]]:
+    """What the launch contract says of the placed operations, for whoever writes instructions."""
+    found: list[dict[str, Any]] = []
+    for operation in kernel.operations:
+        placed, own = placed_operation(operation), operation.instance.root
+        operands: list[dict[str, Any]] = []
+        for key, offset in placed.operands.items():
+            instance, _, name = key.partition("::")
+            type_ = lifetimes.components[instance].params[name].type
+            shown = name if instance == own else f"{instance}.{name}"
+            operands.append({"name": shown, "type": passed_as(type_), "offset": offset})
+        found.append({"name": operation.name, "opcode": placed.opcode, "bytes": placed.bytes, "operands": operands})
+    return found
+
+
+def passed_as(type_: str) -> str | None:
+    """The scalar that stands in an instruction for an operand of a parameter's type; None where none does."""
+    return "u64" if type_ == "pointer" or type_.endswith("*") else type_ if type_ in SCALARS else None
 
 
 def placed_operation(operation: Operation) -> OperationPlacement:

@@ -4,41 +4,40 @@ from typing import Any
 
 import pytest
 
-PAGE, ROWS_OF = 16384, {2048: 4, 8192: 1}
+from pipelink.runtime import Program
+from test.programs import PAGE, add_stages
 
 
 class Streamed:
     """A program for test::stream over all SMs, its weights, and what it computes.  ``stages`` are rows and columns."""
 
-    def __init__(self, torch: Any, stages: list[tuple[int, int]], seed: int) -> None:
+    def __init__(self, torch: Any, kernel: Any, stages: list[tuple[int, int]], seed: int) -> None:
         torch.manual_seed(seed)
-        self.torch, self.stages = torch, stages
-        ctas = int(torch.cuda.get_device_properties(0).multi_processor_count)
-        program = torch.zeros(ctas, len(stages), 32, dtype=torch.int32)
-        self.first, weights = [], []
-        for number, (rows, columns) in enumerate(stages):
-            pages, first = rows * columns * 2 // PAGE, sum(map(len, weights))
-            self.first.append(first)
-            for cta in range(ctas):
-                count = max(0, -(-(pages - cta) // ctas))
-                operands = [first + cta, ctas, count, number, ctas, cta * ROWS_OF[columns]]
-                program[cta, number, 0] = list(ROWS_OF).index(columns)
-                program[cta, number, 4:10] = torch.tensor(operands)
-            weights.append(torch.randn(pages, PAGE // 2, device="cuda", dtype=torch.bfloat16) * 1000 * columns**-0.5)
+        self.torch, self.kernel, self.stages = torch, kernel, stages
+        program = Program(kernel, int(torch.cuda.get_device_properties(0).multi_processor_count))
+        self.first = add_stages(program, stages)
+        weights = [
+            torch.randn(rows * columns * 2 // PAGE, PAGE // 2, device="cuda", dtype=torch.bfloat16)
+            * 1000
+            * columns**-0.5
+            for rows, columns in stages
+        ]
         self.weights = torch.cat(weights)
-        self.program = program.cuda()
-        self.lengths = torch.full((ctas,), len(stages), dtype=torch.int32, device="cuda")
+        array = program.instructions()
+        self.program = torch.frombuffer(array, dtype=torch.int32).reshape(array.shape).cuda()
+        self.lengths = torch.frombuffer(program.lengths(), dtype=torch.int32).cuda()
         self.activations = torch.zeros(2, 16384, device="cuda")
 
     def arguments(self) -> dict[str, Any]:
         names = ("program", "lengths", "weights", "activations")
         return {name: getattr(self, name) for name in names}
 
-    def check(self, kernel: Any) -> None:
+    def check(self, launch: Any = None) -> None:
+        """Launch, or do what launches, and compare."""
         self.activations.fill_(float("nan"))
         self.activations[0, :8192] = self.torch.randn(8192, device="cuda")
         wanted = self.activations.clone()
-        kernel(**self.arguments())
+        (launch or self.kernel)(**self.arguments())
         for number, (rows, columns) in enumerate(self.stages):
             first, pages = self.first[number], rows * columns * 2 // PAGE
             matrix = self.weights[first : first + pages].reshape(rows, columns).float()
@@ -54,19 +53,19 @@ class Streamed:
 def test_stages_follow_each_other(torch: Any, load: Any, layers: int) -> None:
     """Matrices of two shapes in turn, so that pages of the one follow pages of the other in the ring."""
     stages = [(8192, 2048), (2048, 8192), (2048, 2048), (16384, 2048), (3072, 8192), (2048, 2048)] * layers
-    problem = Streamed(torch, stages, layers)
-    kernel = load("megakernel")
+    problem = Streamed(torch, load("megakernel"), stages, layers)
     for _ in range(3):
-        problem.check(kernel)
+        problem.check()
 
 
 def test_a_stage_for_which_some_ctas_have_nothing(torch: Any, load: Any) -> None:
-    Streamed(torch, [(8192, 2048), (64, 8192), (8, 2048)], 3).check(load("megakernel"))
+    Streamed(torch, load("megakernel"), [(8192, 2048), (64, 8192), (8, 2048)], 3).check()
 
 
 def test_graph_replays(torch: Any, load: Any) -> None:
     """A replay computes from what is in memory then; each counts its signals anew."""
-    problem, kernel = Streamed(torch, [(8192, 2048), (2048, 8192)], 5), load("megakernel")
+    kernel = load("megakernel")
+    problem = Streamed(torch, kernel, [(8192, 2048), (2048, 8192)], 5)
     given = problem.arguments()
     kernel.preload(**given)
     graph = torch.cuda.CUDAGraph()

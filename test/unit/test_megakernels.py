@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from pathlib import Path
 
 import pytest
 
 import pipelink
+from pipelink import runtime
 from pipelink.components.gemm import Composer
 from pipelink.support.diagnostics import LinkError
-from pipelink.tools import pl_cc
-from test import megakernels
+from pipelink.tools import pl_cc, pl_objdump
+from test import megakernels, programs
 from test.compositions import Objects
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,3 +98,31 @@ def test_pages_are_as_many_as_fit(objects: Objects) -> None:
     assert {(ring["full"], ring["empty"], ring["stages"], ring["in_flight"]) for ring in rings} == {
         (rings[0]["full"], rings[0]["empty"], 12, 2)
     }
+
+
+class Streaming(ctypes.LittleEndianStructure):
+    """plc::instruction with the operands of test::stream."""
+
+    _fields_ = [
+        (name, ctypes.c_int) for name in ("opcode", "x", "y", "z", "first", "step", "count", "stage", "awaited", "row")
+    ]
+
+
+def test_a_package_says_how_its_instructions_are_packed(objects: Objects, tmp_path: Path) -> None:
+    composer, run = interpreter(objects)
+    megakernels.add_products(composer, run)
+    linked = composer.kernel.link(cache=False)
+    linked.save(tmp_path / "mega.plk")
+    kernel = runtime.load(tmp_path / "mega.plk")
+    assert {name: one.opcode for name, one in kernel.operations.items()} == {
+        "matvec_2048_operation": 0,
+        "matvec_8192_operation": 1,
+    }
+    program = runtime.Program(kernel, 3)
+    programs.add_stages(program, [(64, 2048), (8, 8192)])
+    last = Streaming.from_buffer_copy(program.instructions().cast("B")[5 * 128 :])
+    wanted = {"opcode": 1, "first": 16 + 2, "step": 3, "count": 2, "stage": 1, "awaited": 3, "row": 2}
+    assert {name: getattr(last, name) for name in wanted} == wanted
+    assert pl_objdump.main([str(tmp_path / "mega.plk"), "-o", str(tmp_path / "shown")]) == 0
+    signature = "matvec_8192_operation(first: i32, step: i32, count: i32, stage: i32, awaited: i32, row: i32)"
+    assert f"//   operation 1: {signature}, 24 bytes of operands\n" in (tmp_path / "shown").read_text()

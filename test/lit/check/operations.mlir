@@ -275,7 +275,9 @@ module @a attributes {pipelink.component = {abi = 1}} {
   "pipelink.port"() {sym_name = "o", direction = "out", kind = "stream", stages = [2, 4], touch = "bulk", role = "load", tiles = [{element = "bf16", shape = [1, 512], layout = "row_major", bytes = 1024, align = 128}]} : () -> ()
   "pipelink.port"() {sym_name = "i", direction = "in", kind = "stream", stages = [2, 4], touch = "threads", role = "compute", tiles = [{element = "bf16", shape = [1, 512], layout = "row_major", bytes = 1024, align = 128}]} : () -> ()
   // expected-error @below {{operand '@a::@x' is a struct, not a number [operation-mismatch]}}
-  "pipelink.param"() {sym_name = "x", type = "struct", bytes = 16, align = 4, operand = true} : () -> ()
+  "pipelink.param"() {sym_name = "x", type = "struct", bytes = 8, align = 4, operand = true} : () -> ()
+  // expected-error @below {{operand '@a::@half' is a bf16, not a number [operation-mismatch]}}
+  "pipelink.param"() {sym_name = "half", type = "bf16", bytes = 2, align = 2, operand = true} : () -> ()
 }
 module @k attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.instance"() {sym_name = "d", component = @d} : () -> ()

@@ -56,6 +56,7 @@ module @mega.attend attributes {pipelink.component = {abi = 1 : i64}} {
       {element = "bf16", shape = [1, 4096], layout = "row_major", bytes = 8192 : i64, align = 128 : i64}]} : () -> ()
   "pipelink.param"() {sym_name = "tile", type = "i32", bytes = 4 : i64, align = 4 : i64, operand = true} : () -> ()
   "pipelink.param"() {sym_name = "scale", type = "f32", bytes = 4 : i64, align = 4 : i64, operand = true} : () -> ()
+  "pipelink.param"() {sym_name = "table", type = "const i32*", bytes = 8 : i64, align = 8 : i64, operand = true} : () -> ()
   "pipelink.smem"() {sym_name = "scores", bytes = 16384 : i64, align = 128 : i64, role = "compute"} : () -> ()
   "pipelink.barrier"() {sym_name = "scored", threads = 256 : i64, role = "compute"} : () -> ()
 }
@@ -63,6 +64,8 @@ module @mega.attend attributes {pipelink.component = {abi = 1 : i64}} {
 // loader runs ahead.
 // CHECK-LABEL: module @decode
 // CHECK-SAME: cooperative = true
+// CHECK-SAME: operations = [{bytes = 0 : i64, name = "layer_qkv", opcode = 0 : i64, operands = []},
+// CHECK-SAME: {bytes = 16 : i64, name = "layer_attend", opcode = 1 : i64, operands = [{name = "tile", offset = 0 : i64, type = "i32"}, {name = "scale", offset = 4 : i64, type = "f32"}, {name = "table", offset = 8 : i64, type = "u64"}]}
 // CHECK-SAME: optimal = true
 // CHECK-SAME: warps = 12 : i64
 module @decode attributes {pipelink.kernel = {target = "sm_90a"}} {
@@ -88,7 +91,7 @@ module @decode attributes {pipelink.kernel = {target = "sm_90a"}} {
   "pipelink.connect"() {source = @attend::@cache, target = @attend::@keys, lease = @warps::@pages} : () -> ()
   // CHECK: dispatcher = @warps, instance = @qkv, {{.*}}placement = {bytes = 0 : i64, opcode = 0 : i64, operands = {}}
   "pipelink.operation"() {sym_name = "layer_qkv", dispatcher = @warps, instance = @qkv, opcode = 0 : i64} : () -> ()
-  // CHECK: placement = {bytes = 8 : i64, opcode = 1 : i64, operands = {"attend::scale" = 4 : i64, "attend::tile" = 0 : i64}
+  // CHECK: placement = {bytes = 16 : i64, opcode = 1 : i64, operands = {"attend::scale" = 4 : i64, "attend::table" = 8 : i64, "attend::tile" = 0 : i64}
   "pipelink.operation"() {sym_name = "layer_attend", dispatcher = @warps, instance = @attend} : () -> ()
   "pipelink.operation"() {sym_name = "layer_out", dispatcher = @warps, instance = @out, opcode = 2 : i64} : () -> ()
   // CHECK: epoch = "step", owner = "workspace", reset = "epoch", scope = "gpu", transfer = "signal", workspace = "flags"

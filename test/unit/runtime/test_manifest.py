@@ -24,13 +24,22 @@ DEBUG: dict[str, Any] = {
          "arrivers": ["@load::@load"]},
     ],
 }  # fmt: skip
+OPERATIONS: list[dict[str, Any]] = [
+    {
+        "name": "matvec", "opcode": 3, "bytes": 16,
+        "operands": [
+            {"name": "epilogue.first", "type": "i32", "offset": 0}, {"name": "weights", "type": "u64", "offset": 8},
+        ],
+    },
+    {"name": "nothing", "opcode": 0, "bytes": 0, "operands": []},
+]  # fmt: skip
 MISSING = object()
 
 
 def changed(path: str, value: Any) -> dict[str, Any]:
-    """LAUNCH with peers and a debug block, and ``value`` at a path such as ``parameters.fields.0.offset``; MISSING
-    takes the key out."""
-    data = copy.deepcopy(LAUNCH) | {"debug": copy.deepcopy(DEBUG)}
+    """LAUNCH with peers, operations and a debug block, and ``value`` at a path such as ``parameters.fields.0.offset``;
+    MISSING takes the key out."""
+    data = copy.deepcopy(LAUNCH) | {"debug": copy.deepcopy(DEBUG), "operations": copy.deepcopy(OPERATIONS)}
     data["arguments"].append(dict(PEERS))
     data["parameters"]["fields"].append(
         {"name": "all_b", "kind": "peers", "offset": 296, "bytes": 16, "peers": "all_b"}
@@ -100,6 +109,15 @@ def test_the_contract_that_is_changed_is_good() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
+        ("operations.0.opcode", -1, r"operations\[0\].opcode: expected an integer, 0 to 4294967295, given -1"),
+        ("operations.0.name", "nothing", "two things have one name: operation 'nothing'"),
+        ("operations.0.bytes", 12, "operand of operation 'matvec': they have 12 bytes, and end at 16"),
+        ("operations.0.operands.1.offset", 12, "'weights' begins at 12, expected a multiple of 8"),
+        ("operations.0.operands.1.offset", 0, "'weights' begins at 0, before 'epilogue.first' ends at 4"),
+        ("operations.0.operands.1.name", "epilogue.first", "one name: operand of operation 'matvec' 'epilogue.first'"),
+        ("operations.0.operands.0.name", "a.b.c", "expected a name, or two with a dot between, given 'a.b.c'"),
+        ("operations.0.operands.0.type", "bf16", "type: expected one of i8, u8"),
+        ("operations.0.operands", MISSING, r"operations\[0\] has no 'operands'"),
         ("parameters.fields.4.offset", -4096, r"fields\[4\].offset: expected an integer, 0 to 32764, given -4096"),
         ("parameters.fields.4.offset", 4_000_000_000, "expected an integer, 0 to 32764, given 4000000000"),
         ("parameters.fields.4.offset", 8192, "the parameter block has 384 bytes, and its fields end at 8200"),
@@ -217,8 +235,11 @@ def test_every_value_of_another_kind_is_refused() -> None:
     assert len(rows) > 100
     for path, _ in rows:
         for value in (None, -5, [], {}, 1.5, float("nan"), "\0", 2**64, [[]], "x" * 100_000):
-            if path in ("debug", "dimensions", "derived", "workspaces", "cluster", "arguments") and value in (None, []):
+            absent = ("debug", "dimensions", "derived", "workspaces", "cluster", "arguments", "operations")
+            if path in absent and value in (None, []):
                 continue
-            if path.endswith((".roles", ".sites", ".users", ".arrivers", ".shape", ".fields", "debug.timeline")):
+            if path.endswith(
+                (".roles", ".sites", ".users", ".arrivers", ".shape", ".fields", ".operands", "debug.timeline")
+            ):
                 continue
             refused(changed(path, value))

@@ -277,3 +277,13 @@ def test_without_a_driver_the_error_says_so() -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(runtime.__file__).parents[2])}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert run.stdout.strip() in ("no-driver", "a driver")
+
+
+def test_images_that_name_other_operations_are_refused() -> None:
+    operation = {"name": "scale", "opcode": 0, "bytes": 0, "operands": []}
+    first, second = images("sm_90a", "sm_80")
+    one = replace(first, launch={**LAUNCH, "operations": [operation]})
+    other = replace(second, launch={**LAUNCH, "operations": [{**operation, "opcode": 1}]})
+    assert len(read(package_bytes("fill", [one, replace(other, launch=one.launch)])).kernels[0].targets) == 2
+    with pytest.raises(LinkError, match=r"two targets of kernel 'fill' have other operations.*\[bad-package\]"):
+        read(package_bytes("fill", [one, other]))
