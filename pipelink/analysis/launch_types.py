@@ -12,10 +12,9 @@ import struct
 from typing import Final
 
 from pipelink.support.diagnostics import shown
-from pipelink.support.launch import ELEMENT_BYTES, SCALARS
+from pipelink.support.launch import ELEMENT_BYTES, INTEGERS, SCALARS
 
 _CLASS: Final = re.compile(r"[^*&]*<\d+,(\d+)>$")
-_INTEGERS: Final = frozenset(name for name in SCALARS if name[0] in "iu" and name != "i1")
 _BYTES: Final = frozenset(("i8", "u8", "bool"))
 _FLOATS: Final = ("f64", "f32", "f16", "bf16")
 
@@ -35,7 +34,7 @@ def pointee_fault(type_: str, element: str) -> str | None:
     inner = _pointee(type_)
     if inner not in ELEMENT_BYTES or inner == element or inner in _BYTES or inner.startswith("u"):
         return None
-    if inner in _INTEGERS and element in _INTEGERS and ELEMENT_BYTES[inner] == ELEMENT_BYTES[element]:
+    if inner in INTEGERS and element in INTEGERS and ELEMENT_BYTES[inner] == ELEMENT_BYTES[element]:
         return None
     return f"points to {inner}, but the tensor holds {element}"
 

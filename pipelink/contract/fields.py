@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Literal, TypeVar, overload
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar, overload
 
 Kind = Literal["str", "int", "bool", "symbol", "port", "range", "list", "dict", "expr", "scalar", "ref"]
 #: What a record may hold where the kind alone does not say it; of a list, what its items are.
@@ -45,6 +45,10 @@ class Written:
     only: Mapping[Variant, Spelling] = field(default_factory=dict[Variant, "Spelling"])
     needed: bool | None = None
     on: tuple[Variant, ...] | None = None
+
+
+#: What a header writes as an argument of the declaration's macro.
+AS_ARGUMENT: Final = Written()
 
 
 @dataclass(frozen=True)

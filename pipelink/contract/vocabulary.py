@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pipelink.contract.fields import (
+    AS_ARGUMENT,
     Declaration,
-    Field,
     Spelling,
     Variant,
     Written,
@@ -23,8 +23,22 @@ from pipelink.contract.fields import (
     span,
     string,
 )
+from pipelink.contract.launch import (
+    Bind,
+    Cluster,
+    Derive,
+    Grid,
+    Peer,
+    Programmatic,
+    Promise,
+    Require,
+    Resident,
+    Tensor,
+    Workspace,
+)
 
 MAX_ARRIVALS: Final = (1 << 20) - 1  # that an mbarrier counts in a phase (PTX ISA, mbarrier)
+MAX_COUNTED: Final = 16  # counters that an instruction awaits, or adds to, at one port
 MAX_STACK: Final = 512 << 10  # bytes of local memory that a thread can have (CUDA C++ Programming Guide)
 ABI: Final = 1  # the newest version of contracts and of the component ABI that this package reads, and what it writes
 
@@ -138,10 +152,7 @@ WRITTEN_TILES: Final[tuple[Variant, ...]] = (*_SHARED, ("tmem",))
 PLAIN: Final[Variant] = ()  # of what has no variants
 
 # ---------------------------------------------------------------- rows that several declarations have
-AS_ARGUMENT: Final = Written()
-_BOTH: Final = ("component", "kernel")
 _SYMBOL = string("symbol, unique in its module")
-_NAME = string("name, unique among the operations of its kind")
 _BYTES = number("size").by(AS_ARGUMENT)
 _ALIGN = number("alignment in bytes, a power of two").by(Written(form="align"))
 _IN_ROLE = Written(("pl::in_role<role>",), "which role uses it, where there are several", form="name")
@@ -415,6 +426,26 @@ class Protocol(
     text = string("the steps, in the language of docs/protocols.md").by(Written(form="protocol"))
 
 
+class Counted(Declaration):
+    """Counters of a signal port, and how much of each."""
+
+    of = string("the port")
+    index = listed("which counters: expressions over the component's integer parameters", str).by(
+        Written(form="expression", length=(1, MAX_COUNTED))
+    )
+    count = listed("how much of each: as many expressions; 0: nothing", str).by(
+        Written(form="expression", length=(1, MAX_COUNTED))
+    )
+
+
+class Awaits(Counted, op="awaits", about="what each instruction of an operation awaits"):
+    pass
+
+
+class Adds(Counted, op="adds", about="what each instruction of an operation adds to counters"):
+    pass
+
+
 class Mbarrier(Declaration, op="mbarrier", about="mbarriers in shared memory"):
     sym_name = _SYMBOL
     arrivals = number("arrivals per phase, at most 2^20 - 1").by(
@@ -480,103 +511,19 @@ class Param(Declaration, op="param", about="a value given at link time or at lau
     operand = optional(flag("it comes with each instruction that names the operation"), False).by(AS_ARGUMENT)
 
 
-# ---------------------------------------------------------------- the launch contract
-class Tensor(Declaration, op="tensor", about="a tensor argument of the launch contract", parents=_BOTH):
-    """``align``: bytes that every row starts on and is a multiple of; 0 makes no demand beyond the element's."""
-
-    label = _NAME.named("name")
-    element = string("element type").by(AS_ARGUMENT)
-    shape = listed("dimension names, expressions over them, or extents; row-major", str).by(
-        Written(form="dimension", length=(1, 8))
-    )
-    access = string("how it is used", "read", "write", "readwrite").by(AS_ARGUMENT)
-    align = optional(number("bytes that every row starts on and is a multiple of, a power of two"), 0).by(
-        Written(("pl::align<n>",), "alignment in bytes of the base, of every row and of its length", form="align")
-    )
-
-
-class Bind(
-    Declaration, op="bind", about="binds a parameter to an expression, a tensor, a workspace or a value", parents=_BOTH
-):
-    param: Field[Any] = other("ref", "component: the parameter; kernel: @instance::@parameter", lambda ref: ref).by(
-        Written(form="name")
-    )
-    to = optional(other("expr", "expression, tensor or workspace", str)).by(Written(needed=True))
-    value: Field[int | float | str | bool | None] = optional(
-        other("scalar", "value known at link time", lambda value: value)
-    )
-
-
-class Derive(Declaration, op="derive", about="a named expression of the launch contract", parents=_BOTH):
-    label = _NAME.named("name")
-    value = other("expr", "expression", str).by(AS_ARGUMENT)
-
-
-class Grid(Declaration, op="grid", about="grid of the launch", parents=_BOTH):
-    value = listed("three expressions", str).by(Written(form="expression", length=(3, 3)))
-
-
-class Cluster(Declaration, op="cluster", about="cluster of the launch", parents=_BOTH):
-    value = listed("three extents", int).by(Written(form="int", most=16, length=(3, 3)))
-
-
-class Resident(Declaration, op="resident", about="all CTAs of the grid must be resident at once", parents=_BOTH):
-    pass
-
-
-class Programmatic(
-    Declaration,
-    op="programmatic",
-    about="the kernel may begin before the one in front of it on its stream has ended",
-    parents=_BOTH,
-):
-    pass
-
-
-class Workspace(Declaration, op="workspace", about="global memory allocated by the runtime", parents=_BOTH):
-    label = _NAME.named("name")
-    bytes = other("expr", "size", str).by(AS_ARGUMENT)
-    init = string(
-        "content before the launch: zeros, zeros before the first launch alone, or anything", "zero", "once", "none"
-    ).by(AS_ARGUMENT)
-
-
-class Peer(Declaration, op="peer", about="a tensor's buffers on several GPUs", parents=_BOTH):
-    label = _NAME.named("name")
-    tensor = string("the local tensor").by(AS_ARGUMENT)
-    count = number("number of GPUs").by(AS_ARGUMENT)
-
-
-class Require(
-    Declaration,
-    op="require",
-    about="something that another component or the kernel must promise",
-    parents=_BOTH,
-):
-    label = string("what").named("name")
-    value: Field[int | str | bool] = other("scalar", "expected value", lambda value: value).by(AS_ARGUMENT)
-    port = optional(string("the component's port: who is beyond it must promise, directly or through others")).by(
-        AS_ARGUMENT
-    )
-
-
-class Promise(Declaration, op="promise", about="something that holds", parents=_BOTH):
-    label = string("what").named("name")
-    value: Field[int | str | bool] = other("scalar", "value", lambda value: value).by(AS_ARGUMENT)
-
-
 #: Declarations of components, by the operation of the record and of the IR.
 DECLARATIONS: Final[dict[str, type[Declaration]]] = {
     cls.operation: cls
     for cls in (
-        *(Role, Port, Smem, State, Barrier, Protocol, Mbarrier, ClusterBarrier, Turns, Tmem, Stack, Dispatch, Lease),
+        *(Role, Port, Smem, State, Barrier, Protocol, Awaits, Adds, Mbarrier, ClusterBarrier, Turns, Tmem, Stack),
+        *(Dispatch, Lease),
         *(Param, Tensor, Bind, Derive, Grid, Cluster, Resident, Programmatic, Workspace, Peer, Require, Promise),
     )
 }
 #: The operations that headers declare.
 WRITTEN: Final = (
     *("role", "port", "smem", "state", "barrier", "mbarrier", "cluster_barrier", "turns", "tmem", "stack", "protocol"),
-    *("dispatch", "lease", "param", "tensor", "bind"),
+    *("awaits", "adds", "dispatch", "lease", "param", "tensor", "bind"),
     *("derive", "grid", "cluster", "resident", "programmatic", "workspace", "peer", "require", "promise"),
 )
 

@@ -142,6 +142,14 @@ class ComponentBuilder(ModuleBuilder):
         """What role or answer ``of`` does, in the language of docs/protocols.md."""
         self.add("protocol", location, of=of, text=text)
 
+    def awaits(self, of: str, index: Sequence[str], count: Sequence[str], *, location: Location = UNKNOWN) -> None:
+        """Which counters of port ``of`` an instruction awaits, and until what they are."""
+        self.add("awaits", location, of=of, index=list(index), count=list(count))
+
+    def adds(self, of: str, index: Sequence[str], count: Sequence[str], *, location: Location = UNKNOWN) -> None:
+        """To which counters of port ``of`` an instruction adds, and how much."""
+        self.add("adds", location, of=of, index=list(index), count=list(count))
+
     def mbarrier(
         self, name: str, arrivals: int, count: int = 1, *, role: str | None = None, location: Location = UNKNOWN
     ) -> None:

@@ -134,6 +134,20 @@ class ProtocolDecl(vocabulary.Protocol, View):
         return self.of
 
 
+class Awaits(vocabulary.Awaits, View):
+    @property
+    def name(self) -> str:
+        """The port's."""
+        return self.of
+
+
+class Adds(vocabulary.Adds, View):
+    @property
+    def name(self) -> str:
+        """The port's."""
+        return self.of
+
+
 class Mbarrier(vocabulary.Mbarrier, View):
     pass
 
@@ -307,7 +321,7 @@ class Overlay(View, op="overlay", about="buffers that may lie on each other", pa
 VIEWS: dict[str, type[View]] = {
     f"pipelink.{cls.operation}": cls
     for cls in (
-        *(Role, Port, Smem, State, Barrier, ProtocolDecl, Mbarrier, ClusterBarrier, Turns, Tmem, Stack),
+        *(Role, Port, Smem, State, Barrier, ProtocolDecl, Awaits, Adds, Mbarrier, ClusterBarrier, Turns, Tmem, Stack),
         *(
             Dispatch,
             Lease,

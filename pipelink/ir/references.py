@@ -9,8 +9,10 @@ from collections.abc import Iterable
 
 from pipelink.ir.attributes import SymbolRef
 from pipelink.ir.protocol_names import check_names
-from pipelink.ir.views import Component, Instance, Kernel, Program, ProtocolDecl, View
-from pipelink.support.diagnostics import Diagnostics, Location, Note, nearest, suggest
+from pipelink.ir.views import Adds, Awaits, Component, Instance, Kernel, Program, ProtocolDecl, View
+from pipelink.support import expr
+from pipelink.support.diagnostics import Diagnostics, LinkError, Location, Note, nearest, suggest
+from pipelink.support.launch import INTEGERS
 from pipelink.support.protocol_text import located, parse_text
 
 
@@ -63,6 +65,8 @@ def _verify_component(component: Component, diagnostics: Diagnostics) -> None:
             diagnostics.error("unknown-name", message, param.location)
     for protocol in component.protocols.values():
         _verify_protocol(component, protocol, diagnostics)
+    for counted in component.counted:
+        _verify_counted(component, counted, diagnostics)
     for require in component.requires:
         if require.port is not None and require.port not in component.ports:
             message = f"{owner} requires '{require.name}' beyond port '{require.port}', not one of its ports"
@@ -82,6 +86,33 @@ def _verify_protocol(component: Component, protocol: ProtocolDecl, diagnostics: 
         return
     for problem in check_names(component, protocol.of, parse_text(protocol.text)):
         diagnostics.items.append(located(problem, protocol.text, protocol.location, f"protocol '{protocol.of}'"))
+
+
+def _verify_counted(component: Component, counted: Awaits | Adds, diagnostics: Diagnostics) -> None:
+    """What is awaited and added: at a signal port on this GPU, by expressions over integers."""
+    verb, direction = ("awaits", "in") if isinstance(counted, Awaits) else ("adds", "out")
+    what = f"component '{component.name}' states what it {verb} at '{counted.of}'"
+    ports = [
+        port.name
+        for port in component.ports.values()
+        if (port.kind, port.direction, port.owner) == ("signal", direction, "workspace")
+    ]
+    if counted.of not in ports:
+        message = f"{what}, which is no signal {direction} of counters in a workspace"
+        _missing("unknown-port", message, counted.of, ports, counted.location, diagnostics)
+    if len(counted.index) != len(counted.count):
+        message = f"{what}: {len(counted.index)} counters, and how much of {len(counted.count)}"
+        diagnostics.error("wrong-attribute", message, counted.location)
+    integers = [param.name for param in component.params.values() if param.type in INTEGERS]
+    for text in (*counted.index, *counted.count):
+        try:
+            unknown = [name for name in expr.names(text) if name not in integers]
+        except LinkError as problem:
+            diagnostics.error("bad-expression", f"{what}: {problem.diagnostics[0].message}", counted.location)
+            continue
+        if unknown:
+            message = f"{what}: '{text}' names '{unknown[0]}', no integer parameter of it"
+            _missing("unknown-name", message, unknown[0], integers, counted.location, diagnostics)
 
 
 def _what(view: View) -> str:

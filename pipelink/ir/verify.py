@@ -37,6 +37,7 @@ _WORDS = {
     "scalar": "an integer, a finite float, a string or a boolean",
     "ref": "a parameter's name",
 }
+_STATED = ("pipelink.protocol", "pipelink.awaits", "pipelink.adds")  # once of each port
 _CONTRACT_NAMES = ("pipelink.tensor", "pipelink.derive", "pipelink.workspace", "pipelink.peer")
 #: What PTX and C++ both take; a component's name has several, with dots between them.
 _SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -133,7 +134,7 @@ def _verify_module(
     symbols: dict[str, View] = {}
     names: dict[str, View] = {}
     once: dict[str, View] = {}
-    protocols: dict[str, View] = {}
+    stated: dict[str, dict[str, View]] = {op: {} for op in _STATED}
     for child in module.children:
         _verify_op(child, parent, diagnostics)
         op, name = child.op.name, child.data.get("sym_name")
@@ -152,8 +153,8 @@ def _verify_module(
             seen, key = names, str(child.data.get("name"))
         elif op in _ONCE:
             seen, key = once, op.removeprefix("pipelink.")
-        elif op == "pipelink.protocol":
-            seen, key = protocols, str(child.data.get("of"))
+        elif op in _STATED:
+            seen, key = stated[op], str(child.data.get("of"))
         else:
             continue
         if key in seen:

@@ -15,6 +15,8 @@ from pipelink.contract.vocabulary import Tile
 from pipelink.ir.attributes import Value
 from pipelink.ir.opviews import (
     VIEWS,
+    Adds,
+    Awaits,
     Barrier,
     Bind,
     Cluster,
@@ -54,6 +56,8 @@ from pipelink.support.mlir import ir
 
 __all__ = [
     "VIEWS",
+    "Adds",
+    "Awaits",
     "Barrier",
     "Bind",
     "Cluster",
@@ -232,6 +236,11 @@ class Component(ModuleView):
     def protocols(self) -> dict[str, ProtocolDecl]:
         """The stated protocols, by role or answering port."""
         return _by_name(self.all(ProtocolDecl))
+
+    @cached_property
+    def counted(self) -> tuple[Awaits | Adds, ...]:
+        """What an instruction awaits and adds, in order."""
+        return tuple(child for child in self.children if isinstance(child, Awaits | Adds))
 
     @cached_property
     def mbarriers(self) -> dict[str, Mbarrier]:

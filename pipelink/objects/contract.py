@@ -123,6 +123,15 @@ class Contract:
         """In what order role or answer ``of`` uses its ports, in the language of docs/protocols.md."""
         return self.add("protocol", of, text=text)
 
+    def awaits(self, port: str, *counters: tuple[str, str]) -> Contract:
+        """Which counters an instruction awaits at a signal port: an index and a threshold each, expressions over the
+        parameters."""
+        return self.add("awaits", port, index=[i for i, _ in counters], count=[n for _, n in counters])
+
+    def adds(self, port: str, *counters: tuple[str, str]) -> Contract:
+        """To which counters of a signal port an instruction adds: an index and how much, each."""
+        return self.add("adds", port, index=[i for i, _ in counters], count=[n for _, n in counters])
+
     def tensor(self, name: str, element: str, shape: Sequence[str], access: str) -> Contract:
         """A tensor argument of the launch."""
         return self.add("tensor", name, element=element, shape=list(shape), access=access)

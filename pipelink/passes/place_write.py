@@ -58,7 +58,7 @@ def write(views: Program, kernel: Kernel, built: Built, solution: Solution, laun
         "min_ctas": built.problem.min_ctas,
     }
     if kernel.operations:
-        sizes["operations"] = operations.contract(kernel, lifetimes)
+        sizes["operations"] = operations.contract(kernel, lifetimes, launch.contract["parameters"]["fields"])
     kernel.set("pipelink.launch", {**launch.contract, **sizes})
 
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, Final, Literal
 
 from pipelink.runtime.debug import Debug
-from pipelink.runtime.operations import Operand, Operation
+from pipelink.runtime.operations import Operand, Operation, Step
 from pipelink.runtime.schema import LAUNCH, MAX_CLUSTER, Malformed
 from pipelink.support import expr
 from pipelink.support.diagnostics import LinkError, error
@@ -325,6 +325,20 @@ def _check_operands(operation: Operation) -> None:
         raise Malformed(f"{what}: they have {operation.bytes} bytes, and end at {end}")
 
 
+def _check_step(contract: LaunchContract, operation: Operation, step: Step, known: set[str]) -> None:
+    """What is awaited or added: names of its expressions, and the counters.  Raises Malformed."""
+    where = f"operation '{operation.name}' {step}"
+    if step.counters not in {workspace.name for workspace in contract.workspaces}:
+        raise Malformed(f"{where}: there is no such workspace")
+    for _, text in step.given:
+        _check_names(contract, text, known, where)
+    own = {name for name, _ in step.given} | operation.integers(step.instance).keys()
+    for text in (step.index, step.count):
+        _check_names(contract, text, own, where)
+        if expr.strides(text):
+            raise Malformed(f"{where}: stride() is not known to an instruction")
+
+
 def _distinct(what: str, names: Sequence[str]) -> None:
     if len(set(names)) < len(names):
         again = next(name for number, name in enumerate(names) if name in names[:number])
@@ -333,8 +347,6 @@ def _distinct(what: str, names: Sequence[str]) -> None:
 
 def _check(contract: LaunchContract) -> None:
     """Names, and that every expression is one over names that a launch knows.  Raises Malformed."""
-    for operation in contract.operations:
-        _check_operands(operation)
     _distinct("operation", [operation.name for operation in contract.operations])
     _distinct("dimension", contract.dimensions)
     _distinct("derived value", [*contract.dimensions, *(name for name, _ in contract.derived)])
@@ -358,6 +370,10 @@ def _check(contract: LaunchContract) -> None:
         _check_names(contract, text, known, "the grid")
     for workspace in contract.workspaces:
         _check_names(contract, workspace.bytes, known, f"workspace '{workspace.name}'")
+    for operation in contract.operations:
+        _check_operands(operation)
+        for step in operation.signals:
+            _check_step(contract, operation, step, known)
     for field in contract.fields:
         if field.kind == "value" and field.value not in contract.scalars:
             _check_names(contract, field.value, known, f"field '{field.name}'")

@@ -8,11 +8,12 @@ array [CTAS], as memory that torch, numpy or cupy take without a copy.  An instr
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from pipelink.runtime import program_check
 from pipelink.runtime.kernel import Kernel
-from pipelink.runtime.operations import Operation
+from pipelink.runtime.manifest import LaunchContract
+from pipelink.runtime.program_check import Instruction
 from pipelink.support.diagnostics import error, nearest, shown
 
 WORD: Final = 4  # bytes, of the opcode and of the arrays' elements
@@ -20,25 +21,18 @@ HEADER: Final = 16  # bytes of plc::instruction before the operands
 INSTRUCTION: Final = 128  # bytes of plc::instruction
 
 
-class Instruction(NamedTuple):
-    """An operation with the operands of one instruction, and the instruction's bytes up to where they end."""
-
-    operation: Operation
-    operands: Mapping[str, Any]
-    data: bytes
-
-
 class Program:
-    """The instructions of each CTA, in order.  ``kernel`` has the operations; ``header`` and ``size`` are the
-    interpreter's: where in an instruction the operands begin, and its bytes."""
+    """The instructions of each CTA, in order.  ``kernel``, or its launch contract, has the operations; ``header`` and
+    ``size`` are the interpreter's: where in an instruction the operands begin, and its bytes."""
 
     def __init__(
-        self, kernel: Kernel | Mapping[str, Operation], ctas: int, *, header: int = HEADER, size: int = INSTRUCTION
+        self, kernel: Kernel | LaunchContract, ctas: int, *, header: int = HEADER, size: int = INSTRUCTION
     ) -> None:
         if ctas < 1 or header < WORD or size < header or size % WORD:
             message = f"a program of {shown(ctas)} CTAs whose instructions have {shown(size)} bytes, operands from "
             raise error("argument-range", f"{message}{shown(header)} on: there is no such")
-        self.operations = kernel.operations if isinstance(kernel, Kernel) else kernel
+        self.contract = kernel.contract if isinstance(kernel, Kernel) else kernel
+        self.operations = {operation.name: operation for operation in self.contract.operations}
         self.header, self.size = header, size
         self.ctas: tuple[list[Instruction], ...] = tuple([] for _ in range(ctas))
 
@@ -60,7 +54,7 @@ class Program:
             raise error("argument-range", f"{message}{self.size}")
         opcode = found.opcode.to_bytes(WORD, "little")
         data = opcode.ljust(self.header, b"\0") + found.pack(**operands)
-        self.ctas[cta].append(Instruction(found, operands, data))
+        self.ctas[cta].append(Instruction(found, data))
 
     @property
     def longest(self) -> int:
@@ -81,3 +75,12 @@ class Program:
     def lengths(self) -> memoryview:
         """int32 [CTAS]: how many instructions each CTA has."""
         return memoryview(array("i", map(len, self.ctas)))
+
+    def check(self, /, **values: int) -> None:
+        """Hold the instructions to what they await of each other, in time linear in their number; docs/megakernels.md
+        says what that means.  ``values``: dimensions and integers of the launch on which it depends.
+
+        Raises LinkError ``unmet-await``, ``counter-reuse`` or ``program-deadlock`` with a counterexample, ``unproven``
+        where an operation does not state what it awaits, ``argument-range`` for a counter that there is not,
+        ``missing-argument`` or ``unknown-argument`` for ``values``."""
+        program_check.check(self.contract, self.ctas, self.header, values)

@@ -165,6 +165,7 @@ def _expected(wanted: str, value: Any, path: str) -> Malformed:
 
 # ---------------------------------------------------------------- kinds that several keys have
 NAME: Final = Text("a name of letters, digits and _", r"[A-Za-z_]\w{0,254}")
+INSTANCE: Final = Text("a name of letters, digits and _, or nothing", r"([A-Za-z_]\w{0,254})?")
 OPERAND: Final = Text("a name, or two with a dot between", r"[A-Za-z_]\w{0,254}(\.[A-Za-z_]\w{0,254})?")
 PLACE: Final = Text("a text of up to 1,024 printable characters", r"[ -~]{1,1024}")
 EXPRESSION: Final = Text("an expression, up to 500 characters", r"[\x00-\x7f]{1,500}")
@@ -297,6 +298,10 @@ DEBUG: Final = Object(
     ),
 )
 
+DERIVED: Final = Object(
+    "a derived value", (Row("name", NAME, "its name in later expressions"), Row("value", EXPRESSION, "its value"))
+)
+
 OPERATION: Final = Object(
     "an operation",
     (
@@ -317,6 +322,26 @@ OPERATION: Final = Object(
             ),
             "its operands, which lie inside and apart",
         ),
+        Row(
+            "signals",
+            ListOf(
+                Object(
+                    "a step",
+                    (
+                        Row("does", Text(choices=("await", "add")), "whether the instruction awaits, or adds"),
+                        Row("counters", NAME, "the workspace with the counters, each on 128 bytes from the second on"),
+                        Row("index", EXPRESSION, "which counter, over operands and `given`"),
+                        Row("count", EXPRESSION, "how much; 0: the step is none"),
+                        Row("instance", INSTANCE, "whose operands, of a passive instance", False, ""),
+                        Row("given", ListOf(DERIVED), "what further names stand for, over the launch's", False, ()),
+                    ),
+                )
+            ),
+            "what an instruction awaits and adds, in order",
+            False,
+            (),
+        ),
+        Row("unstated", ListOf(PLACE), "signal ports at which nobody says what is awaited or added", False, ()),
     ),
 )
 
@@ -328,12 +353,7 @@ LAUNCH: Final = Object(
         Row("dimensions", ListOf(NAME), "names of extents, in the order in which tensors show them", False, ()),
         Row(
             "derived",
-            ListOf(
-                Object(
-                    "a derived value",
-                    (Row("name", NAME, "its name in later expressions"), Row("value", EXPRESSION, "its value")),
-                )
-            ),
+            ListOf(DERIVED),
             "named expressions, in order",
             False,
             (),

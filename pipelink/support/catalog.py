@@ -116,6 +116,9 @@ CATALOG: dict[str, str] = {
     "grid-limit": "a launch's grid is negative, too large or no multiple of the cluster",
     "grid-not-resident": "a grid that synchronises has more CTAs than fit on the device",
     "kernel-hang": "a wait of a debug link passed its limit: roles wait for each other, or for one that is gone",
+    "program-deadlock": "instructions of CTAs wait for each other in a circle",
+    "unmet-await": "an instruction awaits more than all instructions add to the counter",
+    "counter-reuse": "an instruction awaits less than a counter gets, so it goes on before all that it awaits is done",
     "no-timeline": "a kernel was linked without a timeline, or not launched",
     "preload-needed": "a kernel would be loaded or given memory inside a graph capture",
     # testing

@@ -15,6 +15,7 @@ SCALARS: Final = {
     "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q",
     "f16": "e", "f32": "f", "f64": "d", "bool": "?", "i1": "?",
 }  # fmt: skip
+INTEGERS: Final = frozenset(name for name in SCALARS if name[0] in "iu" and name != "i1")
 GRID_LIMITS: Final = (2**31 - 1, 65535, 65535)  # CTAs in x, y, z: CUDA C++ Programming Guide, technical specifications
 MAX_RANK: Final = 8  # dimensions of a tensor
 BUILTINS: Final = ("sms", "occupancy")  # names of expressions that the device gives

@@ -93,6 +93,7 @@ def _kernel(name: str, kernel: PackageKernel) -> str:
         )
     for operation in kernel.targets[0].contract.operations:
         lines.append(f"//   operation {operation.opcode}: {operation.signature()}, {operation.bytes} bytes of operands")
+        lines += [f"//     {step}" for step in operation.signals]
     return "\n".join(lines) + "\n"
 
 

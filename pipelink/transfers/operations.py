@@ -6,15 +6,16 @@ that the instruction holds into the frame, where parameters are read, and calls 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pipelink.contract.abi import function
 from pipelink.ir.placement import OperationPlacement
-from pipelink.ir.views import Component, Kernel, Operation
+from pipelink.ir.views import Awaits, Component, Instance, Kernel, Operation, Port
 from pipelink.model.binding import Arg, Body, Const, Invoke, Load, Return, Select
 from pipelink.model.lifetimes import Lifetimes, RoleKey
+from pipelink.support import expr
 from pipelink.support.launch import SCALARS
 from pipelink.transfers.binder import Binder, cxx_name, placed_instance
 
@@ -65,8 +66,9 @@ def place(kernel: Kernel, lifetimes: Lifetimes) -> None:
         operation.set_placement(OperationPlacement(opcode, size, operands))
 
 
-def contract(kernel: Kernel, lifetimes: Lifetimes) -> list[dict[str, Any]]:
-    """What the launch contract says of the placed operations, for whoever writes instructions."""
+def contract(kernel: Kernel, lifetimes: Lifetimes, fields: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What the launch contract says of the placed operations, for whoever writes instructions.  ``fields`` are those of
+    the parameter block."""
     found: list[dict[str, Any]] = []
     for operation in kernel.operations:
         placed, own = placed_operation(operation), operation.instance.root
@@ -76,8 +78,62 @@ def contract(kernel: Kernel, lifetimes: Lifetimes) -> list[dict[str, Any]]:
             type_ = lifetimes.components[instance].params[name].type
             shown = name if instance == own else f"{instance}.{name}"
             operands.append({"name": shown, "type": passed_as(type_), "offset": offset})
-        found.append({"name": operation.name, "opcode": placed.opcode, "bytes": placed.bytes, "operands": operands})
+        head = {"name": operation.name, "opcode": placed.opcode, "bytes": placed.bytes, "operands": operands}
+        found.append({**head, **_signals(kernel, lifetimes, operation, fields)})
     return found
+
+
+def _signals(
+    kernel: Kernel, lifetimes: Lifetimes, operation: Operation, fields: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """What an instruction awaits and adds, in order, and the ports of which nothing is stated.  Nothing says when
+    passive instances are called, so what they await comes first, and what they add last."""
+    own, *passive = members(lifetimes, operation)
+    steps: dict[str, list[dict[str, Any]]] = {}
+    for instance in (own, *passive):
+        of = "" if instance == own else instance
+        steps[of] = list(_steps(lifetimes, kernel.instances[instance], of, fields))
+    called = [step for of, inner in steps.items() if of for step in inner]
+    signals = [step for step in called if step["does"] == "await"]
+    signals += steps[""]
+    signals += [step for step in called if step["does"] == "add"]
+    memories = {step["counters"] for step in signals}
+    unstated = [
+        f"@{instance.name}::@{port.name}"
+        for instance in kernel.instances.values()
+        for port in lifetimes.components[instance.name].ports.values()
+        if port.kind == "signal" and port.name not in {one.of for one in lifetimes.components[instance.name].counted}
+        if instance.name in (own, *passive) or _memory(instance, port) in memories
+    ]
+    return {**({"signals": signals} if signals else {}), **({"unstated": unstated} if unstated else {})}
+
+
+def _steps(
+    lifetimes: Lifetimes, instance: Instance, of: str, fields: Sequence[Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """What an instance awaits and adds.  ``given``: the parameters that are no operands, by their expressions."""
+    component, placed = lifetimes.components[instance.name], placed_instance(instance)
+    for counted in component.counted:
+        for index, count in zip(counted.index, counted.count, strict=True):
+            given: list[dict[str, str]] = []
+            for name in dict.fromkeys((*expr.names(index), *expr.names(count))):
+                source = placed.params[name]
+                if not source.operand:
+                    value = fields[source.field]["value"] if source.field is not None else str(source.value)
+                    given.append({"name": name, "value": value})
+            yield {
+                "does": "await" if isinstance(counted, Awaits) else "add",
+                "counters": _memory(instance, component.ports[counted.of]),
+                "index": index,
+                "count": count,
+                **({"instance": of} if of else {}),
+                **({"given": given} if given else {}),
+            }
+
+
+def _memory(instance: Instance, port: Port) -> str | None:
+    """The launch contract's name of a signal port's counters."""
+    return None if port.workspace is None else instance.rename.get(port.workspace, port.workspace)
 
 
 def passed_as(type_: str) -> str | None:

@@ -39,6 +39,8 @@ PL_BIND(width, "WIDTH");
 PL_COUNTERS(stages, "LONGEST");
 PL_SIGNAL_OUT(done, stages, gpu);
 PL_SIGNAL_IN(ready, stages, gpu);
+PL_AWAITS(ready, "stage - 1", "min(stage, 1) * awaited");
+PL_ADDS(done, "stage", "1");
 PL_SMEM(x, __nv_bfloat16[8192], pl::align<16>, pl::in_role<compute>);
 PL_SMEM(parts, float[256 * 16], pl::in_role<compute>);
 PL_BARRIER(met, pl::threads<512>, pl::in_role<compute>);

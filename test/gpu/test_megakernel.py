@@ -23,6 +23,7 @@ class Streamed:
             for rows, columns in stages
         ]
         self.weights = torch.cat(weights)
+        program.check(LONGEST=program.longest)
         array = program.instructions()
         self.program = torch.frombuffer(array, dtype=torch.int32).reshape(array.shape).cuda()
         self.lengths = torch.frombuffer(program.lengths(), dtype=torch.int32).cuda()

@@ -121,6 +121,26 @@ CASES = {
         "PL_CLUSTER_BARRIER: not an attribute; known: pl::in_role<role>",
     ),
     "no-stack": ("PL_STACK(0);", 1, "PL_STACK(bytes): at least 1"),
+    "awaits-of-an-out": (
+        'PL_COUNTERS(flags, "4");\nPL_SIGNAL_OUT(done, flags, gpu);\nPL_AWAITS(done, "0", "1");',
+        3,
+        "PL_AWAITS: not declared with PL_SIGNAL_IN",
+    ),
+    "adds-of-an-in": (
+        'PL_COUNTERS(flags, "4");\nPL_SIGNAL_IN(ready, flags, gpu);\nPL_ADDS(ready, "0", "1");',
+        3,
+        "PL_ADDS: not declared with PL_SIGNAL_OUT",
+    ),
+    "adds-of-a-peer": (
+        'PL_PEER_COUNTERS(flags, "4", 2);\nPL_PEER_SIGNAL_OUT(done, flags);\nPL_ADDS(done, "0", "1");',
+        3,
+        "PL_ADDS: not declared with PL_SIGNAL_OUT",
+    ),
+    "awaits-without-a-threshold": (
+        'PL_COUNTERS(flags, "4");\nPL_SIGNAL_IN(ready, flags, gpu);\nPL_AWAITS(ready, "0", "1", "2");',
+        3,
+        "texts in pairs, up to 16",
+    ),
     "tmem-too-wide": ("PL_TMEM(kept, 1024);", 1, "PL_TMEM(name, columns, ...): 1 to 512 columns"),
     "protocol-twice": (
         'PL_ROLE(load, pl::warps<1>);\nPL_PROTOCOL(load, "a;");\nPL_PROTOCOL(load, "b;");',

@@ -11,6 +11,7 @@ import pytest
 from pipelink.audit import contract
 from pipelink.backend import nvjitlink, toolchain
 from pipelink.objects import Image, parse_objects, read_objects
+from pipelink.objects.contract import Contract
 from pipelink.support.diagnostics import LinkError
 
 SOURCE = Path(__file__).parent / "objects" / "component.cu"
@@ -111,6 +112,36 @@ def test_every_macro_writes_its_record(std: str, arch: str) -> None:
     assert found == expected
     assert lines == sorted(lines)
     assert lines[0] == 7
+
+
+def test_what_instructions_await_and_add() -> None:
+    source = """#include <pipelink/component.cuh>
+PL_COMPONENT(x) {
+PL_OPERAND(stage, int);
+PL_COUNTERS(flags, "8");
+PL_SIGNAL_IN(ready, flags, gpu);
+PL_SIGNAL_OUT(done, flags, gpu);
+PL_ADDS(done, "stage", "1");
+PL_AWAITS(ready, "stage - 1", "4 * min(stage, 1)", "7", "stage");
+}
+"""
+    found = [json.loads(text) for text in contract.device_records(compile_image(source))]
+    stated = [
+        {key: record[key] for key in ("op", "name", "line", "index", "count")}
+        for record in found
+        if record["op"] in ("awaits", "adds")
+    ]
+    assert stated == [
+        {"op": "adds", "name": "done", "line": 7, "index": ["stage"], "count": ["1"]},
+        {
+            "op": "awaits", "name": "ready", "line": 8, "index": ["stage - 1", "7"],
+            "count": ["4 * min(stage, 1)", "stage"],
+        },
+    ]  # fmt: skip
+    written = Contract("x").adds("done", ("stage", "1"))
+    written.awaits("ready", ("stage - 1", "4 * min(stage, 1)"), ("7", "stage"))
+    same = [{**json.loads(text), "line": one["line"]} for text, one in zip(written.records()[1:], stated, strict=True)]
+    assert [{key: record[key] for key in stated[0]} for record in same] == stated
 
 
 def nvcc(source: Path, output: Path, *options: str) -> None:

@@ -118,6 +118,7 @@ def test_a_package_says_how_its_instructions_are_packed(objects: Objects, tmp_pa
         "matvec_2048_operation": 0,
         "matvec_8192_operation": 1,
     }
+    assert kernel.contract.operations == programs.contract().operations[:2]
     program = runtime.Program(kernel, 3)
     programs.add_stages(program, [(64, 2048), (8, 8192)])
     last = Streaming.from_buffer_copy(program.instructions().cast("B")[5 * 128 :])
@@ -125,4 +126,12 @@ def test_a_package_says_how_its_instructions_are_packed(objects: Objects, tmp_pa
     assert {name: getattr(last, name) for name in wanted} == wanted
     assert pl_objdump.main([str(tmp_path / "mega.plk"), "-o", str(tmp_path / "shown")]) == 0
     signature = "matvec_8192_operation(first: i32, step: i32, count: i32, stage: i32, awaited: i32, row: i32)"
-    assert f"//   operation 1: {signature}, 24 bytes of operands\n" in (tmp_path / "shown").read_text()
+    assert (
+        f"//   operation 1: {signature}, 24 bytes of operands\n"
+        "//     awaits min(stage, 1) * awaited at stages[stage - 1]\n"
+        "//     adds 1 to stages[stage]\n"
+    ) in (tmp_path / "shown").read_text()
+    program.check(LONGEST=program.longest)
+    program.add(0, "matvec_2048_operation", first=0, step=1, count=0, stage=2, awaited=4, row=0)
+    with pytest.raises(LinkError, match=r"awaits 4 at counter 1 of 'stages', which gets 3 \[unmet-await\]"):
+        program.check(LONGEST=3)

@@ -53,6 +53,26 @@ PL_FN_ void write_tensor(writer& w) {
   w.field("access", Mode::access());
   write_all<A...>(w);
 }
+// Texts in pairs, of which the first or the second are written.
+PL_FN_ void write_every_other(writer&, int) {}
+template <class... T>
+PL_FN_ void write_every_other(writer& w, int which, const char* first, const char* second, T... more) {
+  w.item(which == 0 ? first : second);
+  write_every_other(w, which, more...);
+}
+template <class... T>
+PL_FN_ void write_counted(writer& w, T... texts) {
+  static_assert(sizeof...(T) >= 2 && sizeof...(T) <= 32 && sizeof...(T) % 2 == 0,
+                "PL_AWAITS, PL_ADDS(port, \"index\", \"count\", ...): texts in pairs, up to 16");
+  w.key("index");
+  w.open('[');
+  write_every_other(w, 0, texts...);
+  w.close(']');
+  w.key("count");
+  w.open('[');
+  write_every_other(w, 1, texts...);
+  w.close(']');
+}
 template <class T>
 PL_FN_ void write_requirement(writer& w, T what) {
   w.field("value", what);
@@ -114,3 +134,12 @@ PL_FN_ void write_requirement(writer& w, T what, const char* port) {
 #define PL_REQUIRE(nm, ...) \
   PL_STATEMENT_(0require_##nm, nm, "require", pl_writer.field("key", #nm); ::pl::detail::write_requirement(pl_writer, __VA_ARGS__))
 #define PL_PROMISE(nm, what) PL_STATEMENT_(0promise_##nm, nm, "promise", pl_writer.field("key", #nm); pl_writer.field("value", what))
+// PL_AWAITS(ready, "stage - 1", "min(stage, 1) * awaited");  what an instruction awaits: which of the port's counters, and
+// how much; 0: nothing.  Expressions over the component's integer operands and parameters.
+// PL_ADDS(done, "stage", "1");  what it adds.  Both in the order in which the operation does them: docs/megakernels.md.
+#define PL_AWAITS(nm, ...)                                                                                      \
+  static_assert(__is_base_of(::pl::signal_in_port<nm>, nm), "PL_AWAITS: not declared with PL_SIGNAL_IN");       \
+  PL_STATEMENT_(0awaits_##nm, nm, "awaits", ::pl::detail::write_counted(pl_writer, __VA_ARGS__))
+#define PL_ADDS(nm, ...)                                                                                        \
+  static_assert(__is_base_of(::pl::signal_out_port<nm>, nm), "PL_ADDS: not declared with PL_SIGNAL_OUT");       \
+  PL_STATEMENT_(0adds_##nm, nm, "adds", ::pl::detail::write_counted(pl_writer, __VA_ARGS__))

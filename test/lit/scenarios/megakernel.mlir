@@ -64,8 +64,8 @@ module @mega.attend attributes {pipelink.component = {abi = 1 : i64}} {
 // loader runs ahead.
 // CHECK-LABEL: module @decode
 // CHECK-SAME: cooperative = true
-// CHECK-SAME: operations = [{bytes = 0 : i64, name = "layer_qkv", opcode = 0 : i64, operands = []},
-// CHECK-SAME: {bytes = 16 : i64, name = "layer_attend", opcode = 1 : i64, operands = [{name = "tile", offset = 0 : i64, type = "i32"}, {name = "scale", offset = 4 : i64, type = "f32"}, {name = "table", offset = 8 : i64, type = "u64"}]}
+// CHECK-SAME: operations = [{bytes = 0 : i64, name = "layer_qkv", opcode = 0 : i64, operands = [], unstated = ["@qkv::@done"]},
+// CHECK-SAME: {bytes = 16 : i64, name = "layer_attend", opcode = 1 : i64, operands = [{name = "tile", offset = 0 : i64, type = "i32"}, {name = "scale", offset = 4 : i64, type = "f32"}, {name = "table", offset = 8 : i64, type = "u64"}], unstated = ["@attend::@ready"]}
 // CHECK-SAME: optimal = true
 // CHECK-SAME: warps = 12 : i64
 module @decode attributes {pipelink.kernel = {target = "sm_90a"}} {

@@ -31,6 +31,16 @@ OPERATIONS: list[dict[str, Any]] = [
             {"name": "epilogue.first", "type": "i32", "offset": 0}, {"name": "weights", "type": "u64", "offset": 8},
         ],
     },
+    {
+        "name": "signals", "opcode": 4, "bytes": 8, "unstated": ["@other::@done"],
+        "operands": [{"name": "at", "type": "i32", "offset": 0}, {"name": "factor", "type": "f32", "offset": 4}],
+        "signals": [
+            {
+                "does": "await", "counters": "flags", "index": "at / width", "count": "1", "instance": "",
+                "given": [{"name": "width", "value": "ceildiv(M, 2)"}],
+            },
+        ],
+    },
     {"name": "nothing", "opcode": 0, "bytes": 0, "operands": []},
 ]  # fmt: skip
 MISSING = object()
@@ -117,6 +127,17 @@ def test_the_contract_that_is_changed_is_good() -> None:
         ("operations.0.operands.1.name", "epilogue.first", "one name: operand of operation 'matvec' 'epilogue.first'"),
         ("operations.0.operands.0.name", "a.b.c", "expected a name, or two with a dot between, given 'a.b.c'"),
         ("operations.0.operands.0.type", "bf16", "type: expected one of i8, u8"),
+        (
+            "operations.1.signals.0.counters",
+            "flag",
+            r"'signals' awaits 1 at flag\[at / width\] \(width = ceildiv\(M, 2\)\): there is no such",
+        ),
+        ("operations.1.signals.0.index", "factor", "unknown name 'factor' in 'factor'"),
+        ("operations.1.signals.0.index", "M", "unknown name 'M' in 'M'"),
+        ("operations.1.signals.0.count", "stride(a, 0)", r"stride\(\) is not known to an instruction"),
+        ("operations.1.signals.0.instance", "other", "unknown name 'at' in 'at / width'"),
+        ("operations.1.signals.0.given.0.value", "at", "unknown name 'at' in 'at'"),
+        ("operations.1.signals.0.does", "adds", "expected one of await, add"),
         ("operations.0.operands", MISSING, r"operations\[0\] has no 'operands'"),
         ("parameters.fields.4.offset", -4096, r"fields\[4\].offset: expected an integer, 0 to 32764, given -4096"),
         ("parameters.fields.4.offset", 4_000_000_000, "expected an integer, 0 to 32764, given 4000000000"),
@@ -239,7 +260,20 @@ def test_every_value_of_another_kind_is_refused() -> None:
             if path in absent and value in (None, []):
                 continue
             if path.endswith(
-                (".roles", ".sites", ".users", ".arrivers", ".shape", ".fields", ".operands", "debug.timeline")
+                (
+                    ".roles",
+                    ".sites",
+                    ".users",
+                    ".arrivers",
+                    ".shape",
+                    ".fields",
+                    ".operands",
+                    ".signals",
+                    ".unstated",
+                    ".given",
+                    ".instance",
+                    "debug.timeline",
+                )
             ):
                 continue
             refused(changed(path, value))

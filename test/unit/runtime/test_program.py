@@ -125,7 +125,7 @@ def test_instructions_that_a_program_does_not_take() -> None:
         short.add(0, "matvec", **operands())
     for wrong in ({"ctas": 0}, {"header": 0}, {"size": 8}, {"size": 130}):
         with pytest.raises(LinkError, match=r"there is no such \[argument-range\]"):
-            Program({}, **{"ctas": 1, **wrong})
+            Program(kernel(), **{"ctas": 1, **wrong})
 
 
 def test_a_program_of_another_interpreter() -> None:
@@ -137,6 +137,6 @@ def test_a_program_of_another_interpreter() -> None:
 
 
 def test_a_program_without_instructions() -> None:
-    program = Program({}, 3)
+    program = Program(kernel(), 3)
     assert program.instructions().shape == (3, 1, 32)
     assert program.lengths().tolist() == [0, 0, 0]
