@@ -19,16 +19,19 @@ from test.compositions import Objects
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def documented(folder: Path, number: int) -> Path:
+    """The object of a component of docs/megakernels.md, as the page has it."""
+    text = re.findall(r"```cpp\n(.*?)```", (ROOT / "docs" / "megakernels.md").read_text(), re.S)[number]
+    (folder / "documented.cu").write_text(text)
+    includes = f"-I{ROOT / 'pipelink' / 'components'}"
+    arguments = [str(folder / "documented.cu"), "-o", str(folder / "documented.o"), "--arch=sm_90", includes]
+    assert pl_cc.main(arguments) == 0
+    return folder / "documented.o"
+
+
 @pytest.fixture(scope="module")
 def scale(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The component of docs/megakernels.md, as the page has it."""
-    text = re.search(r"```cpp\n(.*?)```", (ROOT / "docs" / "megakernels.md").read_text(), re.S)
-    assert text
-    folder = tmp_path_factory.mktemp("scale")
-    (folder / "scale.cu").write_text(text[1])
-    includes = f"-I{ROOT / 'pipelink' / 'components'}"
-    assert pl_cc.main([str(folder / "scale.cu"), "-o", str(folder / "scale.o"), "--arch=sm_90", includes]) == 0
-    return folder / "scale.o"
+    return documented(tmp_path_factory.mktemp("scale"), 0)
 
 
 def interpreter(objects: Objects, name: str = "mega") -> tuple[Composer, pipelink.Instance]:
@@ -135,3 +138,24 @@ def test_a_package_says_how_its_instructions_are_packed(objects: Objects, tmp_pa
     program.add(0, "matvec_2048_operation", first=0, step=1, count=0, stage=2, awaited=4, row=0)
     with pytest.raises(LinkError, match=r"awaits 4 at counter 1 of 'stages', which gets 3 \[unmet-await\]"):
         program.check(LONGEST=3)
+
+
+def test_stages_without_pages(objects: Objects, tmp_path: Path) -> None:
+    """Pages that nobody takes need no place; and a program of the page's stages is held to what they await."""
+    composer, run = interpreter(objects)
+    stage = composer.kernel.add(documented(tmp_path, 1))
+    composer.kernel.operation(run, stage)
+    composer.kernel.connect(stage.done, stage.ready)
+    linked = composer.kernel.link(cache=False)
+    (target,) = linked.targets
+    assert target.audit.ok
+    assert "leases" not in target.placement["instances"]["interpreter"]
+    linked.save(tmp_path / "stages.plk")
+    program = runtime.Program(runtime.load(tmp_path / "stages.plk"), 3)
+    for at in range(4):
+        for cta in range(3):
+            program.add(cta, "stage_operation", at=at, awaited=3)
+    program.check(LONGEST=program.longest)
+    program.add(0, "stage_operation", at=2, awaited=3)
+    with pytest.raises(LinkError, match=r"awaits 3 at counter 2 of 'stages', which gets 4.*\[counter-reuse\]"):
+        program.check(LONGEST=program.longest)
