@@ -8,8 +8,14 @@
 
 // Keys and values may also lie in pages, of which a table names those of each sequence: its first seqused_k[n] keys count.
 //
-// ROWS: queries of a tile.  KEYS: of a block.  CAUSAL: query r looks at the keys up to r + keys - queries, and the last
-// tiles come first, dealt out forth and back; otherwise at all, and the tiles of a head run at the same time.
+// ROWS: queries of a tile.  KEYS: of a block.  CAUSAL: query r looks at the keys up to r + keys - queries, and tiles are
+// dealt out forth and back; otherwise at all, and the tiles of a head run at the same time.
+//
+// Causal tiles come sequence by sequence, from the last to the first: of those with even numbers the longest first, of
+// the others the shortest first.  So tiles that follow one another are about equally long, which forth and back evens
+// out, and the first sequence, the last to be dealt out, ends with its shortest.  A number too many stands where tiles
+// are short.
+//
 // SPAN says where the keys of sequence n are, WHERE what it takes.
 #define PLC_VARLEN_WALKER_(NAME, ROWS, KEYS, CAUSAL, WHERE, SPAN)                                                      \
   PL_COMPONENT(NAME) {                                                                                                 \
@@ -48,7 +54,10 @@
       const int q_begin = __ldg(begins + n), queries = __ldg(begins + n + 1) - q_begin;                                \
       int batch, kv_begin, keys;                                                                                       \
       SPAN;                                                                                                            \
-      const int m = number - (q_begin + n * (ROWS - 1)) / ROWS;                                                        \
+      const int first = (q_begin + n * (ROWS - 1)) / ROWS, at = number - first, tiles = (queries + ROWS - 1) / ROWS;   \
+      const int spare = (q_begin + queries + (n + 1) * (ROWS - 1)) / ROWS - first - tiles;                             \
+      const int turned = n % 2 ? tiles - 1 - at : at - spare;                                                          \
+      const int m = !CAUSAL ? at : turned < 0 ? tiles : turned;                                                        \
       const int seen = m * ROWS < queries ? keys : 0;                                                                  \
       return {m, head, head / group(self), 0, batch, queries, seen, q_begin, kv_begin, 0, 1, 0, 0, 0, valid};          \
     }                                                                                                                  \
