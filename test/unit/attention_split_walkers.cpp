@@ -197,7 +197,38 @@ static const std::pair<std::vector<int>, std::vector<int>> batches[] = {
             });                                                                                                        \
       }
 
+// Causal tiles of sequences of one length, of 32 heads: no CTA has much more to do than the others.
+template <class Next, class Blocks>
+static void check_shares(int sequences, int length, Next next, Blocks blocks) {
+  int most = 0, all = 0;
+  gridDim.x = 132;
+  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) {
+    int own = 0;
+    for (int i = 0; attention_tile tile = next(i); ++i)
+      for (int j = 0; blocks(tile, j, 0); ++j) ++own;
+    most = std::max(most, own), all += own;
+  }
+  if (most * 132ll > all * 105ll / 100)
+    complain("%d sequences of %d: a CTA has %d blocks of %d\n", sequences, length, most, all);
+}
+
+static void check_dealing() {
+  namespace walker = plc::attention_paged_causal_128;
+  for (auto [sequences, length] : {std::pair<int, int>{4, 4096}, {7, 2048}, {16, 1024}, {1, 16384}}) {
+    std::vector<int> begins(sequences + 1), keys(sequences, length);
+    for (int n = 0; n <= sequences; ++n) begins[n] = n * length;
+    walker::given_cu_seqlens_q = begins.data(), walker::given_sequences = sequences, walker::given_seqused_k = keys.data();
+    walker::given_heads = 32, walker::given_group = 4;
+    walker::given_numbers = (sequences * length + sequences * 127) / 128;
+    const pl::self self;
+    check_shares(
+        sequences, length, [&](int i) { return walker::next(self, i); },
+        [&](attention_tile t, int j, int row) { return walker::blocks(self, t, j, row); });
+  }
+}
+
 int main() {
+  check_dealing();
   SPLIT(attention_split_128, 128, false, attention_edge, same,
         (walker::given_keys = longest, walker::given_split_share = share))
   SPLIT(attention_split_causal_192, 192, true, attention_split_causal_mask, same,

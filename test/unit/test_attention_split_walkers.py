@@ -1,5 +1,6 @@
 """Walkers over sequences of several lengths, and of those whose keys CTAs share, asked on the host: every pair that
-should count does so once, and the parts of a tile are where the output looks for them."""
+should count does so once, the parts of a tile are where the output looks for them, and CTAs have about the same to do.
+"""
 
 import re
 from pathlib import Path
@@ -29,6 +30,7 @@ def test_every_pair_counts_once(tmp_path: Path) -> None:
         ("attention_split.cu", "* pack(self) + 63) / 64", "* pack(self)) / 64"),
         ("attention_split.cu", "left = tile - tiles", "left = 0"),
         ("attention_walkers_varlen.cu", "/ ROWS <= number", "/ ROWS < number"),
+        ("attention_walkers_varlen.cu", "n % 2 ? tiles - 1 - at : at - spare", "at - spare"),
     ],
 )
 def test_a_mistake_is_seen(tmp_path: Path, source: str, text: str, wrong: str) -> None:
