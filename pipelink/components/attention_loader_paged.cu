@@ -15,25 +15,31 @@ __device__ __forceinline__ bool chosen() {
   return yes;
 }
 
-// One slot: the keys from `row` of a sequence on, of which those behind `end` are in pages that nobody names.
+// The pages of the next `Few` boxes, of keys of which `left` are not behind the sequence's end; -1 where all are.
+template <int Box, int Few>
+__device__ __forceinline__ void name_pages(int (&pages)[Few], const int* entries, int left) {
+#pragma unroll
+  for (int b = 0; b < Few; ++b) pages[b] = b * Box < left ? __ldg(entries + b) : -1;
+}
+
+// One slot: the keys from `row` of a sequence on, of which those behind `end` are in pages that nobody names.  The first
+// entries of the table are on their way while the slot is waited for; for all at once there are no registers.
 template <class Port, int Keys, int D, int Page, class Map>
 __device__ __forceinline__ void load_pages(pl::self self, const Map& map, const int* table, int head, int row, int end) {
   constexpr int Box = Page < Keys ? Page : Keys, Boxes = Keys / Box, Few = Boxes < 4 ? Boxes : 4;
+  const int* entries = table + unsigned(row) / Page;
+  int pages[Few];
+  name_pages<Box>(pages, entries, end - row);
   pl::slot slot = Port::acquire(self);
 #pragma unroll 1
   for (int first = 0; first < Boxes; first += Few) {
-    int pages[Few];  // the loads of a few are under way together; for those of all there are no registers
-#pragma unroll
-    for (int b = 0; b < Few; ++b) {
-      const int begin = row + (first + b) * Box;
-      pages[b] = begin < end ? __ldg(table + begin / Page) : -1;
-    }
+    if (first != 0) name_pages<Box>(pages, entries + first, end - row - first * Box);
 #pragma unroll
     for (int b = 0; b < Few; ++b)
 #pragma unroll
       for (int column = 0; column < D; column += 64)
         Port::template copy_at<0>(self, slot, column * Keys * 2 + (first + b) * Box * 128, map, column, head,
-                                  (row + (first + b) * Box) % Page, pages[b]);
+                                  Page < Keys ? 0 : row % Page, pages[b]);
   }
 }
 }  // namespace plc
