@@ -497,6 +497,27 @@ _DECODERS = {
     "FlashAttention 2": "FlashAttention 2",
     "FlashInfer": "FlashInfer, pages of 64",
 }
+
+
+def _decoder(path: Path) -> str:
+    """A token of a decoder: times, and the peers' over the megakernel's."""
+    rows: list[Sequence[str]] = []
+    found = store.read(path)
+    for name, one in found.items():
+        ratios = (one["ratio"][who] for who in ("eager", "torch.compile"))
+        shown = (f"{r[0]:.3f} ({r[1]:.3f} to {r[2]:.3f})" for r in ratios)
+        times = (f"{one['us'][who] / 1e3:.3f}" for who in ("linked", "eager", "torch.compile"))
+        rows.append((f"{int(name.rsplit('-', 1)[1]):,}", *times, *shown))
+    header = ("positions", "linked, ms", "torch, ms", "torch.compile, ms", "torch / linked", "torch.compile / linked")
+    with_ = next(iter(found.values()))["with"]
+    text = (
+        "A token of Llama-3.2-1B's shape, batch 1, random weights in bf16, a CUDA graph a token. "
+        f"One {with_['gpu']}, driver {with_['driver']}, torch {with_['torch']}; above 1 means that the linked kernel "
+        "is faster."
+    )
+    return "\n".join([*_table(header, rows), "", text])
+
+
 _PAGED = {"paged": "linked, pages", "dense": "linked, keys in a row", "FlashInfer": "FlashInfer, pages"}
 _SPARSE = ("FlashAttention 4", "FlexAttention, FLASH", "FlexAttention, Triton")
 _ATTENTION = ("linked", "FlashAttention 4", "cuDNN")
@@ -514,6 +535,7 @@ _TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "sparse": ("sparse", _sparse),
     "paged": ("paged", _paged),
     "decode": ("decode", _decode),
+    "decoder": ("decoder", _decoder),
 }
 
 

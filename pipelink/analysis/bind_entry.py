@@ -115,9 +115,21 @@ def dispatched_meetings(kernel: Kernel, lifetimes: Lifetimes, placement: KernelP
         instance, _, role = runner.partition("::")
         if any(map(lifetimes.private, roles)):
             alone = lifetimes.components[instance].roles[role].one_thread
-            barrier = placement.meetings.get(runner)
-            found[runner] = _meeting(kernel, barrier, placement.tmem_columns is not None, alone=alone)
+            barrier, in_tmem = placement.meetings.get(runner), placement.tmem_columns is not None
+            plain = all(_plain(lifetimes.components[key.partition("::")[0]]) for key in roles) and all(
+                _plain(other) for other in lifetimes.components.values() if not other.roles
+            )
+            meeting = _meeting(kernel, barrier, in_tmem, alone=alone)
+            found[runner] = tuple(step for step in meeting if isinstance(step, Invoke)) if plain else meeting
     return found
+
+
+def _plain(component: Component) -> bool:
+    """Whether a component's threads alone touch memory of its own, at once: no copies of any kind, no tensor cores."""
+    ports = [port for port in component.ports.values() if port.kind == "stream"]
+    touches = {port.touch for port in ports if port.direction == "in"}
+    local = any(port.direction == "local" for port in ports)
+    return not (_stores(component) or component.mbarriers or component.tmem or local) and touches <= {"threads"}
 
 
 def _begun(early: bool) -> Body:

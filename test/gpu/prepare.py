@@ -50,6 +50,13 @@ def link_examples(objects: Objects, output: Path) -> None:
         sys.exit(f"cannot link {script}")
 
 
+def link_decoder(output: Path) -> None:
+    """The decode megakernel of the example."""
+    script = ROOT / "examples" / "decode" / "compose.py"
+    if subprocess.run([sys.executable, script, output / "decode.plk"]).returncode:
+        sys.exit(f"cannot link {script}")
+
+
 def link_debug(objects: Objects, output: Path) -> None:
     """Debug links: kernels that hang, one that prints, a GEMM that is timed, and one that is also watched."""
     output.mkdir(parents=True, exist_ok=True)
@@ -96,6 +103,8 @@ def main() -> None:
             link_benches(objects, arguments.output / "bench")
         if not arguments.only or arguments.only.startswith("example"):
             link_examples(objects, arguments.output)
+        if not arguments.only or arguments.only in ("example", "decode"):
+            link_decoder(arguments.output)
     if not arguments.only or arguments.only == "torch":
         build_operators(arguments.output / "torch", TORCH)
 

@@ -47,7 +47,8 @@ class Streamed:
         last = 1 - (len(self.stages) - 1) % 2
         rows = self.stages[-1][0]
         got, right = self.activations[last, :rows], wanted[last, :rows]
-        assert (got - right).norm() < 1e-2 * right.norm(), (got - right).norm() / right.norm()
+        off = float((got - right).norm() / right.norm())
+        assert off < 4e-3 * len(self.stages) ** 0.5, off  # of bf16, in every stage
 
 
 @pytest.mark.parametrize("layers", [1, 4])

@@ -56,7 +56,19 @@ def test_no_published_table_is_empty(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["families", "models", "gemm", "linker", "configurations", "architectures", "monoliths", "paged", "decode"]
+    "name",
+    [
+        "families",
+        "models",
+        "gemm",
+        "linker",
+        "configurations",
+        "architectures",
+        "monoliths",
+        "paged",
+        "decode",
+        "decoder",
+    ],
 )
 def test_every_table_of_numbers_is_published_with_rows(name: str) -> None:
     blocks = [re.search(rf"<!-- begin {name} -->(.*?)<!-- end {name} -->", page.read_text(), re.S) for page in PAGES]
