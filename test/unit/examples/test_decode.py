@@ -1,5 +1,6 @@
 """The decode megakernel of the example: its operations link from their own objects, into the monolith's code."""
 
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,7 @@ EXAMPLE = ROOT / "examples" / "decode"
 @pytest.fixture(scope="module")
 def compose() -> Any:
     sys.path.insert(0, str(EXAMPLE))
-    import compose
-
-    yield compose
+    yield importlib.import_module("compose")
     sys.path.remove(str(EXAMPLE))
 
 
