@@ -34,7 +34,7 @@ def link(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
         objects = compose.objects(Path(made), 64, 4)
-        compose.compose(objects, hidden=2048, ffn=8192, head=64).link().save(folder / PACKAGE)
+        compose.compose(objects, hidden=2048, ffn=8192, head=64).kernel.link().save(folder / PACKAGE)
 
 
 def captured(torch: Any, call: Callable[[], Any], prepare: Callable[[], None]) -> Callable[[], Any]:

@@ -43,7 +43,7 @@ PL_DEFINE(next)(pl::self self, int i) -> decode::block {
 }
 
 PL_COMPONENT(decode::attend) {
-PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);
+PL_ROLE(load, pl::warps<1>, pl::registers<24, 64>, pl::one_thread);
 PL_ROLE(compute, pl::warps<16>, pl::registers<40, 128>);
 PL_OUT(cache, decode::page, pl::ring<2, 12>, pl::by_bulk, pl::in_flight<3>, pl::in_role<load>);
 PL_IN(kv, decode::page, pl::ring<2, 12>, pl::by_threads, pl::in_role<compute>);

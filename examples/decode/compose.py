@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import pipelink
@@ -30,7 +31,16 @@ def objects(folder: Path, head: int, group: int) -> dict[str, Path]:
     return found
 
 
-def compose(objects: dict[str, Path], *, hidden: int, ffn: int, head: int) -> pipelink.Kernel:
+@dataclass
+class Composed:
+    """A kernel under composition, its dispatcher, and its operations by name."""
+
+    kernel: pipelink.Kernel
+    run: pipelink.Instance
+    operations: dict[str, pipelink.Instance]
+
+
+def compose(objects: dict[str, Path], *, hidden: int, ffn: int, head: int) -> Composed:
     """The kernel for a model of these sizes."""
     kernel = pipelink.Kernel("decoder", target="sm_90a")
     control = kernel.add(objects["interpreter"], "controller")
@@ -52,7 +62,7 @@ def compose(objects: dict[str, Path], *, hidden: int, ffn: int, head: int) -> pi
     for one in adding:
         for wait in (*(product.ready for product in products.values()), attend.ready):
             kernel.connect(one.done, wait)
-    return kernel
+    return Composed(kernel, run, {"embed": embed, "attend": attend, **products})
 
 
 def main() -> int:
@@ -65,7 +75,7 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         made = objects(Path(folder), given.head, given.group)
-        linked = compose(made, hidden=given.hidden, ffn=given.ffn, head=given.head).link()
+        linked = compose(made, hidden=given.hidden, ffn=given.ffn, head=given.head).kernel.link()
     print(linked.audit)
     linked.save(given.output)
     return 0

@@ -133,7 +133,7 @@ __device__ __forceinline__ float row_of(const float (*parts)[Warps], int group, 
 
 // What all products have.  MOST: groups of a CTA at most.  Before it awaits stage `stage` - 1, done by `awaited` CTAs.
 #define DECODE_PRODUCT_(K_MOST, MOST)                                                                             \
-  PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);                                             \
+  PL_ROLE(load, pl::warps<1>, pl::registers<24, 64>, pl::one_thread);                                             \
   PL_ROLE(compute, pl::warps<16>, pl::registers<40, 128>);                                                        \
   PL_OUT(w, decode::page, pl::ring<2, 12>, pl::by_bulk, pl::in_flight<3>, pl::in_role<load>);                     \
   PL_IN(rows, decode::page, pl::ring<2, 12>, pl::by_threads, pl::in_role<compute>);                               \

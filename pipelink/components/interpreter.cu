@@ -4,7 +4,7 @@
 
 // `program` holds the instructions of each CTA, of which it has `lengths`, in rows of equal length.
 PL_COMPONENT(plc::controller) {
-PL_ROLE(fetch, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);
+PL_ROLE(fetch, pl::warps<1>, pl::registers<24, 64>, pl::one_thread);
 PL_OUT(instructions, plc::instructions, pl::ring<2, 8>, pl::by_bulk, pl::ends, pl::may_be_empty);
 PL_PARAM(program, const plc::instruction*);
 PL_PARAM(lengths, const int*);
@@ -30,7 +30,7 @@ PL_ENTRY(fetch) {
 
 // A thread that loads and 16 warps that compute; slots of operations are pages of 16 KiB.
 PL_COMPONENT(plc::interpreter) {
-PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);
+PL_ROLE(load, pl::warps<1>, pl::registers<24, 64>, pl::one_thread);
 PL_ROLE(compute, pl::warps<16>, pl::registers<96, 128>);
 PL_IN(to_load, plc::instructions, pl::ring<2, 8>, pl::by_threads, pl::ends, pl::may_be_empty, pl::in_role<load>);
 PL_IN(to_compute, plc::instructions, pl::ring<2, 8>, pl::by_threads, pl::ends, pl::may_be_empty, pl::in_role<compute>);

@@ -19,7 +19,7 @@ __device__ __forceinline__ void widen(float (&to)[8], uint4 from) {
 // An instruction: pages `first`, `first + step`, ... of the weights, `count` of them, times the activations at `from`,
 // once `awaited` CTAs have done stage `stage` - 1.
 PL_COMPONENT(test::stream) {
-PL_ROLE(load, pl::warps<1>, pl::registers<24, 40>, pl::one_thread);
+PL_ROLE(load, pl::warps<1>, pl::registers<24, 64>, pl::one_thread);
 PL_ROLE(compute, pl::warps<16>, pl::registers<96, 128>);
 PL_OUT(w, streaming::page, pl::ring<2, 12>, pl::by_bulk, pl::in_flight<2>, pl::in_role<load>);
 PL_IN(tiles, streaming::page, pl::ring<2, 12>, pl::by_threads, pl::in_role<compute>);

@@ -159,3 +159,10 @@ def test_stages_without_pages(objects: Objects, tmp_path: Path) -> None:
     program.add(0, "stage_operation", at=2, awaited=3)
     with pytest.raises(LinkError, match=r"awaits 3 at counter 2 of 'stages', which gets 4.*\[counter-reuse\]"):
         program.check(LONGEST=program.longest)
+
+
+def test_debug_links_watch_what_operations_wait_for(objects: Objects) -> None:
+    composer, run = interpreter(objects)
+    megakernels.add_products(composer, run)
+    (linked,) = composer.kernel.link(debug_hangs=True, timeline=True, cache=False).targets
+    assert linked.audit.ok
