@@ -35,8 +35,17 @@ TORCH = (
 )  # fmt: skip
 
 
+#: Sources of the library that the examples' scripts link.
+EXAMPLES = (
+    "tma_loader", "wgmma_mainloop", "bias_relu", "grouped_tiles", "attention_loader", "attention_core",
+    "attention_walkers", "attention_masks", "attention_sinks", "attention_outputs",
+)  # fmt: skip
+
+
 def link_examples(objects: Objects, output: Path) -> None:
     """The kernels with components of other compilers: packages ``example-NAME``; and in a folder those of one core."""
+    compiled = [objects[name] for name in EXAMPLES]  # the scripts look for the files
+    assert all(path.is_file() for path in compiled)
     source, mainloop = ROOT / "examples" / "cute_mainloop" / "mainloop.cu", objects.folder / "mainloop.o"
     if pl_cc.main([str(source), "-o", str(mainloop), "--include-cutlass"]):
         sys.exit(f"cannot compile {source}")
