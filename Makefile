@@ -30,7 +30,7 @@ demo: $(STAMP)  ## link the example GEMM, compare it with its monolith, write bu
 
 test: lint  ## lint, then all tests
 	@$(BIN)/lit -j $(JOBS) --order=lexical --quiet test/lit test/corpus
-	@$(BIN)/pytest -q -n $(JOBS) $(EVERYTHING)
+	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal $(EVERYTHING)
 
 test-all: EVERYTHING := --all
 test-all: test  ## the same with every composition's machine code, and with the ends of the dependencies' ranges

@@ -24,27 +24,27 @@ def compose() -> Any:
     sys.path.remove(str(EXAMPLE))
 
 
+#: Models by name: dimensions of a head, hidden, and between gate and down.
+MODELS = {"llama-3.2-1b": (64, 2048, 8192), "llama-3.1-8b": (128, 4096, 14336)}
+
+
 @pytest.fixture(scope="module")
 def made(compose: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return compose.objects(tmp_path_factory.mktemp("decode"), 64, 4)
 
 
-def test_machine_code_equals_the_monoliths(compose: Any, made: dict[str, Path]) -> None:
-    kernel = compose.compose(made, hidden=2048, ffn=8192, head=64).kernel
+@pytest.mark.parametrize("name", MODELS)
+def test_machine_code_equals_the_monoliths(compose: Any, tmp_path: Path, name: str) -> None:
+    head, hidden, ffn = MODELS[name]
+    kernel = compose.compose(compose.objects(tmp_path, head, 4), hidden=hidden, ffn=ffn, head=head).kernel
     (code,) = kernel.link(cache=False).targets
-    folders = [EXAMPLE, components.FOLDER, toolchain.transfer_dir()]
-    monolith = toolchain.compile_cubin(kernel.monolith(folders[:2]), "decoder.cu", "sm_90a", include_dirs=folders)
+    folders, options = [EXAMPLE, components.FOLDER, toolchain.transfer_dir()], [f"-DDECODE_HEAD={head}"]
+    text = kernel.monolith(folders[:2])
+    monolith = toolchain.compile_cubin(text, "decoder.cu", "sm_90a", include_dirs=folders, options=options)
     assert differences(code.cubin, monolith) == []
     assert code.audit.ok
     assert all("comes is not proved" in warning.message for warning in code.warnings)
     assert len(code.warnings) == 6
-
-
-def test_a_larger_model_links_from_the_same_sources(compose: Any, tmp_path: Path) -> None:
-    """Llama-3.1-8B: heads of 128, 4,096 hidden, 14,336 between."""
-    objects = compose.objects(tmp_path, 128, 4)
-    (code,) = compose.compose(objects, hidden=4096, ffn=14336, head=128).kernel.link(cache=False).targets
-    assert code.audit.ok
 
 
 #: Somebody else's operation: a low-rank addition to the output projection, hidden += B (A x), some rows a CTA.
