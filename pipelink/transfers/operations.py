@@ -73,7 +73,7 @@ def contract(kernel: Kernel, lifetimes: Lifetimes, fields: Sequence[Mapping[str,
     for operation in kernel.operations:
         placed, own = placed_operation(operation), operation.instance.root
         operands: list[dict[str, Any]] = []
-        for key, offset in placed.operands.items():
+        for key, offset in sorted(placed.operands.items(), key=lambda one: one[1]):
             instance, _, name = key.partition("::")
             type_ = lifetimes.components[instance].params[name].type
             shown = name if instance == own else f"{instance}.{name}"

@@ -313,6 +313,8 @@ class StreamTransfer(Transfer):
         assert isinstance(placed, RingPlacement)
         if placed.cache != source.cache:
             return "has other cache policies than its port"
+        if placed.in_flight != (None if source.in_flight is None else min(source.in_flight, placed.stages)):
+            return "has another number of slots in flight than its port"
         return "has no 'end'" if source.ends and placed.end is None else None
 
     # -- bind

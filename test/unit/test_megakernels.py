@@ -11,6 +11,9 @@ import pytest
 import pipelink
 from pipelink import runtime
 from pipelink.components.gemm import Composer
+from pipelink.ir.dialect import parse
+from pipelink.objects.to_ir import declare
+from pipelink.passes.pipeline import parse_pipeline, run_pipeline
 from pipelink.support.diagnostics import LinkError
 from pipelink.tools import pl_cc, pl_objdump
 from test import megakernels, programs
@@ -166,3 +169,43 @@ def test_debug_links_watch_what_operations_wait_for(objects: Objects) -> None:
     megakernels.add_products(composer, run)
     (linked,) = composer.kernel.link(debug_hangs=True, timeline=True, cache=False).targets
     assert linked.audit.ok
+
+
+@pytest.fixture(scope="module")
+def placed(objects: Objects) -> str:
+    composer, run = interpreter(objects)
+    megakernels.add_products(composer, run)
+    module = composer.kernel.module
+    for item in composer.kernel.objects:
+        declare(item, module)
+    run_pipeline(parse_pipeline("check,place"), module)
+    return str(module)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (r'"matvec_2048::count" = ', '"matvec_2048::cnt" = ', "what is no operand of it, '@matvec_2048::@cnt'"),
+        (r'"matvec_2048::count" = ', '"count" = ', "what is no operand of it, 'count'"),
+        (r'"matvec_2048::count" = \d+ : i64, ', "", "no place for operand '@matvec_2048::@count'"),
+        (r'"matvec_2048::count" = \d+', '"matvec_2048::count" = 4000', "is placed at 4000, of 24 bytes"),
+        (r'"matvec_2048::count" = \d+', '"matvec_2048::count" = 7', "is placed at 7"),
+        (r'"matvec_2048::count" = \d+', '"matvec_2048::count" = 0', "is placed at 0"),
+        (r"count = \{operand = true\}", "count = {field = 0 : i64}", "what is no operand of it"),
+        (r"opcode = 1 : i64, operands = \{\"", "opcode = 0 : i64, operands = {\"", "which '@matvec_2048_op"),
+        (r"opcode = 1 : i64", "opcode = 0 : i64", "says of its operations what their placements do not"),
+        (r", placement = \{bytes = \d+ : i64, opcode[^}]*\{[^}]*\}\}", "", "is not placed"),
+        (r'lease = "interpreter::pages"', 'lease = "x::pages"', "of which there are none"),
+        (r'lease = "interpreter::pages", ', "", "are both at"),
+        (r"in_flight = 2 : i64, lease", "in_flight = 99 : i64, lease", "another number of slots in flight"),
+        (r"meetings = \{[^}]*\{[^}]*\}\}, ", "", "no barrier behind the operations of '@interpreter::@compute'"),
+        (r"(leases = \{pages = \{address = \d+ : i64, pages = )\d+", r"\g<1>3", "does not lie in the pages of"),
+    ],
+)  # fmt: skip
+def test_placements_that_contradict_operations_are_refused(placed: str, old: str, new: str, says: str) -> None:
+    edited = re.sub(old, new, placed, count=1)
+    assert edited != placed
+    with pytest.raises(LinkError) as caught:
+        run_pipeline(parse_pipeline("prove,transfer,fold,entry"), parse(edited))
+    assert any(says in item.message for item in caught.value.diagnostics), caught.value.diagnostics
+    assert {item.id for item in caught.value.diagnostics} <= {"bad-placement", "not-placed", "placement-overlap"}

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from pipelink.analysis.placement.build import meetings
 from pipelink.ir.placement import LocalRing, ParameterSource, RingPlacement
-from pipelink.ir.views import Component, Connect, Instance, Kernel, Port, Program
+from pipelink.ir.views import Component, Connect, Instance, Kernel, Operation, Port, Program
 from pipelink.model.demand import spelled
 from pipelink.model.lifetimes import Lifetimes
 from pipelink.support.diagnostics import Diagnostics, LinkError, Location
 from pipelink.target import MAX_CLUSTER, NAMED_BARRIERS, PARAMETER_BYTES
-from pipelink.transfers import placement_of, transfer_of
+from pipelink.transfers import operations, placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
 from pipelink.transfers.turns import warpgroups
 
@@ -38,8 +38,9 @@ def validate_placements(program: Program) -> None:
     diagnostics.raise_if_errors()
 
 
-def _unplaced(kernel: Kernel) -> Iterator[Instance | Connect]:
-    return (view for view in (*kernel.instances.values(), *kernel.connects) if not view.placement_attribute)
+def _unplaced(kernel: Kernel) -> Iterator[Instance | Connect | Operation]:
+    views = (*kernel.instances.values(), *kernel.connects, *kernel.operations)
+    return (view for view in views if not view.placement_attribute)
 
 
 def is_placed(kernel: Kernel) -> bool:
@@ -69,6 +70,8 @@ def validate(kernel: Kernel, components: Mapping[str, Component], diagnostics: D
         validator.instance(instance, components[instance.component])
     if kernel.exclusives and len(diagnostics.errors) == before:
         validator.groups()
+    if kernel.operations and len(diagnostics.errors) == before:
+        validator.operations()
     if len(diagnostics.errors) == before:
         validator.turns()
     for connect in kernel.connects:
@@ -212,6 +215,56 @@ class _Validator:
         for name in placed.meetings.keys() - {group.name for group in kernel.exclusives} - lifetimes.dispatched.keys():
             message = f"the placement of kernel '{kernel.name}' has exclusive group '{name}', which it does not declare"
             self.error(message, kernel.location)
+
+    def operations(self) -> None:
+        """Every operand has a place of its own in an instruction, every operation an opcode, and threads meet where
+        operations have something of their own."""
+        kernel, placed = self.kernel, self.kernel.placement
+        assert placed is not None
+        lifetimes = Lifetimes(Program(kernel.op, dict(self.components), (kernel,)), kernel)
+        opcodes: dict[tuple[str, int], str] = {}
+        for operation in kernel.operations:
+            what, where = f"operation '@{operation.name}'", operation.location
+            try:
+                found = operation.placement
+            except LinkError as problem:
+                self.diagnostics.items += problem.diagnostics
+                continue
+            assert found is not None
+            first = opcodes.setdefault((operation.dispatcher.root, found.opcode), operation.name)
+            if first != operation.name:
+                self.error(f"{what} is placed with opcode {found.opcode}, which '@{first}' has", where)
+            declared = lifetimes.components[operation.dispatcher.root].dispatches.values()
+            room = min((dispatch.bytes for dispatch in declared), default=0)
+            own = {
+                f"{name}::{param}": lifetimes.components[name].params[param]
+                for name in operations.members(lifetimes, operation)
+                for param, source in placed_instance(kernel.instances[name]).params.items()
+                if source.operand
+            }
+            if own.keys() != found.operands.keys():
+                key = min(own.keys() ^ found.operands.keys())
+                has = "has no place for operand" if key in own else "has a place for what is no operand of it,"
+                self.error(f"the placement of {what} {has} {spelled(key)}", where)
+                continue
+            end = 0
+            for key, at in sorted(found.operands.items(), key=lambda one: one[1]):
+                if at < end or at % own[key].align or at + own[key].bytes > min(found.bytes, room):
+                    message = f"operand {spelled(key)} of {what} is placed at {at}, of {min(found.bytes, room)} bytes"
+                    self.error(message, where)
+                    break
+                end = at + own[key].bytes
+        if not self.diagnostics.errors:
+            stated = operations.contract(kernel, lifetimes, self.launch["parameters"]["fields"])
+            if self.launch.get("operations") != stated:
+                message = f"the launch of kernel '{kernel.name}' says of its operations what their placements do not"
+                self.error(message, kernel.location)
+        wanted, runs = meetings(lifetimes), lifetimes.dispatched
+        for runner in runs:
+            if (runner in wanted) != (runner in placed.meetings):
+                has = "has a" if runner in placed.meetings else "has no"
+                message = f"the placement of kernel '{kernel.name}' {has} barrier behind the operations of "
+                self.error(f"{message}{spelled(runner)}", kernel.location)
 
     def turns(self) -> None:
         """A barrier for each warpgroup of the one role whose warpgroups take turns."""
