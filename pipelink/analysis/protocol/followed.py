@@ -78,7 +78,12 @@ def _shared(lifetimes: Lifetimes) -> dict[RoleKey, str]:
 def _untold(lifetimes: Lifetimes) -> dict[RoleKey, str]:
     """Dispatchers' roles that run what states no protocol, or state none themselves."""
     found: dict[RoleKey, str] = {}
+    streams: dict[str, set[SymbolRef | None]] = {}
+    for runner in lifetimes.dispatched:
+        streams.setdefault(runner.partition("::")[0], set()).add(_instructions(lifetimes, runner))
     for runner, roles in lifetimes.dispatched.items():
+        if len(streams[runner.partition("::")[0]]) > 1:
+            found.setdefault(runner, "its dispatcher's roles read their instructions from several streams")
         for role in roles:
             if not _is_stated(lifetimes, role):
                 found.setdefault(runner, f"it runs {spelled(role)}, which states no protocol")
@@ -90,6 +95,14 @@ def _untold(lifetimes: Lifetimes) -> dict[RoleKey, str]:
             )
             found.setdefault(runner, why)
     return found
+
+
+def _instructions(lifetimes: Lifetimes, key: RoleKey) -> SymbolRef | None:
+    """Whose stream a role reads to its end; None where it reads none so."""
+    instance, _, role = key.partition("::")
+    body = protocol_of(lifetimes.components[instance], role).body
+    ports = [(instance, step.port) for step in body if isinstance(step, Until)]
+    return next((connect.source for connect in lifetimes.kernel.connects if connect.target.path in ports), None)
 
 
 def _interprets(lifetimes: Lifetimes, key: RoleKey) -> bool:
