@@ -12,7 +12,6 @@ from __future__ import annotations
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "decode"
 sys.path[:0] = [str(ROOT), str(EXAMPLE)]
 
+from benchmarks.attention.decode import graph  # noqa: E402
 from benchmarks.command import arguments  # noqa: E402
 
 CONTEXTS = (1024, 8192, 32768)
@@ -35,20 +35,6 @@ def link(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as made:
         objects = compose.objects(Path(made), 64, 4)
         compose.compose(objects, hidden=2048, ffn=8192, head=64).kernel.link().save(folder / PACKAGE)
-
-
-def captured(torch: Any, call: Callable[[], Any], prepare: Callable[[], None]) -> Callable[[], Any]:
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            call()
-    torch.cuda.current_stream().wait_stream(side)
-    prepare()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        call()
-    return graph.replay
 
 
 def measure(folder: Path, context: int) -> dict[str, Any]:
@@ -86,9 +72,9 @@ def measure(folder: Path, context: int) -> dict[str, Any]:
     with torch.inference_mode():
         compiled = torch.compile(peer, dynamic=False)
         calls = {
-            "linked": captured(torch, linked, lambda: kernel.preload(**decoder.arguments)),
-            "eager": captured(torch, lambda: peer(token, place), lambda: None),
-            "torch.compile": captured(torch, lambda: compiled(token, place), lambda: None),
+            "linked": graph(torch, [linked], lambda: kernel.preload(**decoder.arguments)).replay,
+            "eager": graph(torch, [lambda: peer(token, place)], lambda: None).replay,
+            "torch.compile": graph(torch, [lambda: compiled(token, place)], lambda: None).replay,
         }
     times: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(TURNS):

@@ -13,8 +13,7 @@ from pipelink import components
 from pipelink.tools import pl_cc
 
 HERE = Path(__file__).resolve().parent
-#: Operations by the object that they are in.
-SOURCES = {"embed": ("embed",), "attend": ("attend", "positions"), "products": ()}
+SOURCES = ("embed", "attend", "products")
 PRODUCTS = ("attention_inputs", "output_projection", "gate_up", "down", "logits")
 
 

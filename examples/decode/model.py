@@ -31,10 +31,6 @@ class Sizes:
     theta: float = 500_000.0
     eps: float = 1e-5
 
-    @property
-    def group(self) -> int:
-        return self.heads // self.key_heads
-
 
 #: meta-llama/Llama-3.2-1B, embeddings tied.
 LLAMA_1B = Sizes(16, 2048, 8192, 32, 8, 64, 128_256)
@@ -94,7 +90,7 @@ class Decoder:
         embeddings = state["model.embed_tokens.weight"]
         put(last, "logits", state.get("lm_head.weight", embeddings))
         self.bases.append(last)
-        self.weights = torch.cat(parts)
+        weights = torch.cat(parts)
         parts.clear()
         norms.append(state["model.norm.weight"])
         self.parts = min(32, ctas // sizes.key_heads, -(-longest // (8192 // sizes.head)))  # a warp knows of one a lane
@@ -107,7 +103,7 @@ class Decoder:
         self.arguments: dict[str, Any] = {
             "program": torch.frombuffer(program.instructions(), dtype=torch.int32).reshape(ctas, -1, 32).to(device),
             "lengths": torch.frombuffer(program.lengths(), dtype=torch.int32).to(device),
-            "weights": self.weights,
+            "weights": weights,
             "embeddings": embeddings,
             "norms": torch.stack(norms),
             "rope": rope(sizes, longest, device),

@@ -119,8 +119,7 @@ def dispatched_meetings(kernel: Kernel, lifetimes: Lifetimes, placement: KernelP
             plain = all(_plain(lifetimes.components[key.partition("::")[0]]) for key in roles) and all(
                 _plain(other) for other in lifetimes.components.values() if not other.roles
             )
-            meeting = _meeting(kernel, barrier, in_tmem, alone=alone)
-            found[runner] = tuple(step for step in meeting if isinstance(step, Invoke)) if plain else meeting
+            found[runner] = _meeting(kernel, barrier, in_tmem, alone=alone, plain=plain)
     return found
 
 
@@ -139,20 +138,22 @@ def _begun(early: bool) -> Body:
     return (launch,) if early else (launch, wait)
 
 
-def _meeting(kernel: Kernel, barrier: NamedBarrier | None, in_tmem: bool, *, alone: bool = False) -> Body:
+def _meeting(
+    kernel: Kernel, barrier: NamedBarrier | None, in_tmem: bool, *, alone: bool = False, plain: bool = False
+) -> Body:
     """What each thread of an exclusive group does between two roles.  Its copies by cp.async, and the reads of its bulk
     stores, are waited for; its accesses come before copies that the next role lets TMA make to the same bytes (PTX ISA,
     async proxy), and its tcgen05 instructions before the next role's (tcgen05 memory consistency model).  ``alone``: it
-    is one thread."""
-    settled = [Instruction("cp.async.wait_all;")]
-    if target(kernel.target, kernel.location).tma:
+    is one thread.  ``plain``: nothing has to settle."""
+    settled = [] if plain else [Instruction("cp.async.wait_all;")]
+    if not plain and target(kernel.target, kernel.location).tma:
         settled += [Instruction(DRAIN), Instruction("fence.proxy.async.shared::cta;")]
     if alone:
         return tuple(settled)
     meet = Invoke("pl_meet_warp", (), convergent=True)
     if barrier is not None:
         meet = Invoke("pl_meet_warps", (Const(barrier.id), Const(barrier.threads)), convergent=True)
-    if not in_tmem:
+    if plain or not in_tmem:
         return (*settled, meet)
     before, after = (Instruction(f"tcgen05.fence::{when}_thread_sync;") for when in ("before", "after"))
     return (*settled, before, meet, after)

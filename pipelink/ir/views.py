@@ -276,10 +276,11 @@ class Component(ModuleView):
     def params(self) -> dict[str, Param]:
         return _by_name(self.all(Param))
 
-    def role_of(self, port: Port) -> Role | None:
-        """The role that uses a port: the stated one, or the component's only one; None in a passive component."""
-        if port.role is not None:
-            return self.roles.get(port.role)
+    def role_of(self, used: Port | Dispatch) -> Role | None:
+        """The role that uses a port or dispatches: the stated one, or the component's only one; None in a passive
+        component."""
+        if used.role is not None:
+            return self.roles.get(used.role)
         roles = list(self.roles.values())
         return roles[0] if len(roles) == 1 else None
 

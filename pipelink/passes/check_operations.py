@@ -58,12 +58,13 @@ class _Checker:
                         f"{what} is of no role: its component has {len(component.roles)}", dispatch.location, hint=hint
                     )
                     continue
-                role = dispatch.role or next(iter(component.roles))
-                if role in roles:
+                role = component.role_of(dispatch)
+                assert role is not None, what
+                if role.name in roles:
                     self.error(
-                        f"{what} is the second of role '{role}', which runs operations by one", dispatch.location
+                        f"{what} is the second of role '{role.name}', which runs operations by one", dispatch.location
                     )
-                roles.add(role)
+                roles.add(role.name)
 
     def operation(self, operation: Operation) -> None:
         dispatcher, instance = operation.dispatcher.root, operation.instance.root
@@ -81,7 +82,8 @@ class _Checker:
             self.error(f"{what} is '@{instance}', which dispatches itself", where, (instance, ends[1].location))
             return
         runners: dict[str, str] = {}
-        dispatching = {dispatch.role or next(iter(ends[0].roles)) for dispatch in ends[0].dispatches.values()}
+        running = (ends[0].role_of(dispatch) for dispatch in ends[0].dispatches.values())
+        dispatching = {role.name for role in running if role is not None}
         for name, role in ends[1].roles.items():
             other = operation.roles.get(name, name)
             runner = ends[0].roles.get(other)

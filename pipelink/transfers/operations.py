@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pipelink.contract.abi import function
 from pipelink.ir.placement import OperationPlacement
-from pipelink.ir.views import Awaits, Component, Instance, Kernel, Operation, Port
+from pipelink.ir.views import Awaits, Instance, Kernel, Operation, Port
 from pipelink.model.binding import Arg, Body, Const, Invoke, Load, Return, Select
 from pipelink.model.lifetimes import Lifetimes, RoleKey
 from pipelink.support import expr
@@ -176,7 +176,9 @@ def bind(
     before and behind each role, ``meetings`` what a dispatcher's role does behind every operation."""
     for name, component in lifetimes.components.items():
         for dispatch in component.dispatches.values():
-            runner = f"{name}::{_runner(component, dispatch.role)}"
+            own = component.role_of(dispatch)
+            assert own is not None, dispatch.name
+            runner = f"{name}::{own.name}"
             cases: dict[int, Body] = {}
             for arm in arms(binder.kernel, lifetimes, runner):
                 placed = placed_operation(arm.operation)
@@ -193,8 +195,3 @@ def bind(
                 cases[placed.opcode] = (*loads, *before, call, *after, *meetings.get(runner, ()))
             select = Select("opcode", tuple(cases.items()))
             binder.operation(binder.instances[name], "dispatch", dispatch.name, "pl_run", select, Return())
-
-
-def _runner(component: Component, role: str | None) -> str:
-    """The role that dispatches: the stated one, or the component's only one."""
-    return role if role is not None else next(iter(component.roles))

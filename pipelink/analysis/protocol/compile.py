@@ -27,7 +27,7 @@ from pipelink.support import limits
 from pipelink.support.protocol import Action, Block, Choose, Protocol, Rank, Repeat, Until
 from pipelink.transfers import CLUSTER_CTAS, placement_of, transfer_of
 from pipelink.transfers.binder import placed_instance
-from pipelink.transfers.operations import placed_operation
+from pipelink.transfers.operations import arms
 from pipelink.transfers.turns import WARPGROUP
 
 
@@ -336,31 +336,16 @@ class Compiler:
             yield from self._callers(found[0], self.protocol(*found).body, depth + 1)
 
     def run_by(self, instance: str, action: Action) -> list[tuple[str, str]]:
-        """The instances and roles that a step of a dispatcher runs, one of them each time."""
-        return [(other, role) for _, other, role in self.operations(instance, action.subject) if role is not None]
-
-    def operations(self, instance: str, dispatch: str) -> list[tuple[int, str, str | None]]:
-        """The operations that a dispatcher may run: opcode, instance, and its role there, if it has one."""
-        declared = self.by_name[instance].dispatches.get(dispatch)
-        if declared is None:
+        """The instance and the role that a step of a dispatcher runs; none where the operation that is followed has no
+        role there."""
+        component = self.by_name[instance]
+        dispatch = component.dispatches.get(action.subject)
+        role = component.role_of(dispatch) if dispatch is not None else None
+        if role is None:
             return []
-        runner = f"{instance}::{declared.role or next(iter(self.by_name[instance].roles))}"
-        found: list[tuple[int, str, str | None]] = []
-        for operation in self.kernel.operations:
-            if operation.dispatcher.root == instance and operation.name == self.only:
-                own = operation.instance.root
-                roles = [r for r in self.by_name[own].roles if self.lifetimes.runner_of.get(f"{own}::{r}") == runner]
-                found.append((placed_operation(operation).opcode, own, roles[0] if roles else None))
-        return sorted(found)
-
-    def instructions(self, instance: str, role: str) -> str:
-        """Where a role of a dispatcher has its instructions from: the stream that it reads to its end, or itself."""
-        for step in self.protocol(instance, role).body:
-            if isinstance(step, Until):
-                connect = self.resources.by_target.get((instance, step.port))
-                if connect is not None:
-                    return str(connect.source)
-        return role
+        run = arms(self.kernel, self.lifetimes, f"{instance}::{role.name}")
+        found = [arm.role.partition("::") for arm in run if arm.operation.name == self.only]
+        return [(own, name) for own, _, name in found]
 
     def answer(self, instance: str, port: str) -> tuple[str, str] | None:
         """The instance and port that answer a call."""

@@ -380,7 +380,7 @@ class Writer:
             self.order(action.verb, instance, name, label)
             return
         if name in component.dispatches:
-            write_operation(self, instance, component, name)
+            write_operation(self, instance, component, action)
             return
         if name in component.mbarriers:
             end = self.resources.own_mbarrier(self.index, instance, name, label, action.verb == "arrive")
